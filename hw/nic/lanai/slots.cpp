@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hw/nic/lanai/slots.h"
+
+#include <algorithm>
+
+namespace vinic::lanai {
+
+void slot_schedule::load_due(slot_cursor& cursor, std::size_t port) const {
+    const slot_pattern& p = patterns_[port];
+    const std::uint64_t k = cursor.served[port];
+    cursor.due[port] = port < cursor.ports && k < p.count ? p.due(k) : never;
+    cursor.next_due = *std::min_element(cursor.due.begin(), cursor.due.end());
+}
+
+// Slot `position` goes to the port of highest priority that has an access due.
+void slot_schedule::serve(slot_cursor& cursor) const {
+    std::size_t port = 0;
+    while (cursor.due[port] > cursor.position) ++port;
+    ++cursor.served[port];
+    ++cursor.position;
+    load_due(cursor, port);
+}
+
+void slot_schedule::restart(slot_cursor& cursor, sram_port port) const {
+    const auto p = static_cast<std::size_t>(port);
+    cursor.served[p] = 0;
+    load_due(cursor, p);
+}
+
+void slot_schedule::advance(slot_cursor& cursor, slot to) const {
+    while (cursor.position < to) {
+        if (cursor.next_due >= to) {
+            cursor.position = to;
+            return;
+        }
+        cursor.position = std::max(cursor.position, cursor.next_due);
+        serve(cursor);
+    }
+}
+
+slot slot_schedule::take(slot_cursor& cursor, slot from) const {
+    advance(cursor, from);
+    while (cursor.next_due <= cursor.position) serve(cursor);
+    return cursor.position++;
+}
+
+void slot_schedule::set(sram_port port, const slot_pattern& pattern, slot now) {
+    for (slot_cursor& level : levels_) advance(level, now);
+    patterns_[static_cast<std::size_t>(port)] = pattern;
+    for (slot_cursor& level : levels_) restart(level, port);
+}
+
+slot slot_schedule::next_free(sram_port port, slot from) const {
+    slot_cursor cursor = levels_[static_cast<std::size_t>(port)];
+    return take(cursor, from);
+}
+
+slot slot_schedule::served_at(sram_port port, std::uint64_t k) const {
+    const auto p = static_cast<std::size_t>(port);
+    slot_cursor cursor = levels_[p];
+    const bool alone = std::all_of(cursor.due.begin(), cursor.due.begin() + static_cast<std::ptrdiff_t>(p),
+                                   [](slot due) { return due == never; });
+    const slot_pattern& own = patterns_[p];
+    // Alone, and not asking for more than one access a slot: served when due.
+    if (alone && own.period_numerator >= own.period_denominator && own.first >= cursor.position)
+        return own.due(k);
+    while (cursor.served[p] <= k && cursor.next_due != never) {
+        cursor.position = std::max(cursor.position, cursor.next_due);
+        serve(cursor);
+    }
+    return cursor.position - 1;
+}
+
+}  // namespace vinic::lanai
