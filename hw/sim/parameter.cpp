@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hw/sim/parameter.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include "hw/sim/error.h"
+#include "hw/sim/simulation.h"
+
+namespace vinic::sim {
+
+namespace {
+
+template <typename T>
+constexpr const char* type_name = "";
+template <>
+constexpr const char* type_name<bool> = "bool";
+template <>
+constexpr const char* type_name<std::uint64_t> = "integer";
+template <>
+constexpr const char* type_name<double> = "real";
+template <>
+constexpr const char* type_name<std::string> = "text";
+
+std::optional<bool> parse(const std::string& text, bool) {
+    if (text == "true" || text == "yes" || text == "on" || text == "1") return true;
+    if (text == "false" || text == "no" || text == "off" || text == "0") return false;
+    return std::nullopt;
+}
+
+std::optional<std::uint64_t> parse(const std::string& text, std::uint64_t) {
+    const bool hex = text.starts_with("0x");
+    const char* first = text.data() + (hex ? 2 : 0);
+    const char* last = text.data() + text.size();
+    std::uint64_t value = 0;
+    const auto [end, error] = std::from_chars(first, last, value, hex ? 16 : 10);
+    if (error != std::errc{} || end != last) return std::nullopt;
+    return value;
+}
+
+std::optional<double> parse(const std::string& text, double) {
+    double value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+    return value;
+}
+
+std::optional<std::string> parse(const std::string& text, const std::string&) { return text; }
+
+template <typename T>
+std::string print(const T& value) {
+    return fmt::format("{}", value);
+}
+
+template <typename T>
+constexpr bool is_number = std::is_same_v<T, std::uint64_t> || std::is_same_v<T, double>;
+
+template <typename T>
+std::string range_text(const parameter_spec<T>& spec) {
+    if (!spec.choices.empty()) return fmt::format("{}", fmt::join(spec.choices, ", "));
+    if constexpr (is_number<T>) return fmt::format("{} to {}", spec.min, spec.max);
+    return std::is_same_v<T, bool> ? "true, false" : "any";
+}
+
+template <typename T>
+bool in_range(const parameter_spec<T>& spec, const T& value) {
+    if (!spec.choices.empty()) return std::ranges::find(spec.choices, value) != spec.choices.end();
+    if constexpr (is_number<T>) return value >= spec.min && value <= spec.max;
+    return true;
+}
+
+}  // namespace
+
+template <typename T>
+parameter<T>::parameter(const module& owner, const parameter_spec<T>& spec) : value_(spec.value) {
+    configuration& config = simulation::current().config();
+    const std::string name = std::string(owner.name()) + "." + spec.name;
+    const setting* given = config.consume(owner.name(), owner.parameter_alias(), spec.name);
+    if (given) {
+        const auto parsed = parse(given->text, T{});
+        const std::string unit = spec.unit.empty() ? "" : " in " + spec.unit;
+        if (!parsed)
+            throw input_error("{}: {} = '{}': expected {} {}{}", given->origin, name, given->text,
+                              type_name<T>, range_text(spec), unit);
+        if (!in_range(spec, *parsed))
+            throw input_error("{}: {} = {} is out of range: expected {}{}", given->origin, name, given->text,
+                              range_text(spec), unit);
+        value_ = *parsed;
+    }
+    config.declare({.name = name,
+                    .type = type_name<T>,
+                    .unit = spec.unit,
+                    .default_text = print(spec.value),
+                    .value_text = print(value_),
+                    .range = range_text(spec),
+                    .help = spec.help,
+                    .source = given && !given->source.empty() ? given->source : spec.source,
+                    .origin = given ? given->origin : "default"});
+}
+
+template class parameter<bool>;
+template class parameter<std::uint64_t>;
+template class parameter<double>;
+template class parameter<std::string>;
+
+}  // namespace vinic::sim

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <systemc>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "hw/sim/configuration.h"
+#include "hw/sim/random.h"
+
+namespace vinic::sim {
+
+class probe;
+class statistic;
+
+/// One simulation: a SystemC kernel of its own, the settings, and the registers of statistics and probes by
+/// name. Build it first, the modules after it, and let them die before it. One exists at a time.
+class simulation {
+public:
+    explicit simulation(configuration config = {}, std::uint64_t seed = 1);
+    ~simulation();
+    simulation(const simulation&) = delete;
+    simulation& operator=(const simulation&) = delete;
+
+    static simulation& current();
+
+    configuration& config() { return config_; }
+    std::uint64_t seed() const { return seed_; }
+    /// The random stream of the block of that hierarchical name.
+    random_stream stream(std::string_view owner) const { return {seed_, owner}; }
+
+    /// By hierarchical name, so that printing never depends on the order of construction.
+    const std::map<std::string, statistic*>& statistics() const { return statistics_; }
+    const std::map<std::string, probe*>& probes() const { return probes_; }
+
+    void add(statistic&);
+    void remove(statistic&);
+    void add(probe&);
+    void remove(probe&);
+
+private:
+    std::unique_ptr<sc_core::sc_simcontext> kernel_;
+    sc_core::sc_simcontext* outer_kernel_;
+    configuration config_;
+    std::uint64_t seed_;
+    std::map<std::string, statistic*> statistics_;
+    std::map<std::string, probe*> probes_;
+};
+
+}  // namespace vinic::sim
