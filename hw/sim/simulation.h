@@ -4,10 +4,12 @@
 #include <systemc>
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "hw/sim/configuration.h"
 #include "hw/sim/random.h"
@@ -37,6 +39,14 @@ public:
     const std::map<std::string, statistic*>& statistics() const { return statistics_; }
     const std::map<std::string, probe*>& probes() const { return probes_; }
 
+    /// What runs ahead of the kernel (a core) says here how it is made exact at the present time.
+    void on_commit(std::function<void()> action) { commit_.push_back(std::move(action)); }
+    /// Makes everything exact at the present time; called between two stretches of simulation, before
+    /// statistics are read or traces are flushed.
+    void commit() const {
+        for (const auto& action : commit_) action();
+    }
+
     void add(statistic&);
     void remove(statistic&);
     void add(probe&);
@@ -49,6 +59,7 @@ private:
     std::uint64_t seed_;
     std::map<std::string, statistic*> statistics_;
     std::map<std::string, probe*> probes_;
+    std::vector<std::function<void()>> commit_;
 };
 
 }  // namespace vinic::sim

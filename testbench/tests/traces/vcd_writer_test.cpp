@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "traces/vcd_writer.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+
+#include "hw/sim/error.h"
+#include "testbench/tests/traces/watched_block.h"
+
+namespace vinic::traces {
+namespace {
+
+// IEEE 1364 VCD: names in scopes, identifiers from '!', one time mark for each instant, changes only.
+TEST(vcd_writer, writes_changes_in_order_of_time_with_floating_bits_and_states) {
+    const std::string path = temporary_path(".vcd");
+    {
+        sim::simulation s;
+        watched_block b("node0");
+        vcd_writer writer(path);
+        b.bus.set(200, 0b0101, 0b1000);  // reported first, happens later
+        b.frame.set(100, 0);
+        b.frame.set(150, 0);  // no change
+        b.state.set(100, 1);
+        b.block.report(100, 300, "memory read", {{"bytes", 8}});
+        writer.flush(250);
+        b.frame.set(300, 1);
+        writer.flush(300);
+    }
+    EXPECT_EQ(contents(path),
+              "$version vinic $end\n$timescale 1 ps $end\n$scope module node0 $end\n"
+              "$var wire 4 ! ad [3:0] $end\n$var string 1 \" block $end\n$var wire 1 # frame_n $end\n"
+              "$var string 1 $ state $end\n$var event 1 % wire $end\n$upscope $end\n$enddefinitions $end\n"
+              "$dumpvars\nbx !\nx#\ns? $\n$end\n"
+              "#100\nsmemory_read_bytes=0x8 \"\n0#\nsbusy $\n"
+              "#200\nbz101 !\n"
+              "#300\ns \"\n1#\n");
+    std::remove(path.c_str());
+}
+
+TEST(vcd_writer, scopes_select_by_glob) {
+    const std::string path = temporary_path(".vcd");
+    {
+        sim::simulation s;
+        watched_block a("node0");
+        watched_block b("node1");
+        vcd_writer writer(path, {"node1.f*"});
+        a.frame.set(1, 0);
+        b.frame.set(1, 0);
+        b.bus.set(1, 0);
+        writer.flush(1);
+        EXPECT_FALSE(a.frame.watched());
+        EXPECT_FALSE(b.bus.watched());
+    }
+    const std::string text = contents(path);
+    EXPECT_EQ(text.find("node0"), std::string::npos);
+    EXPECT_NE(text.find("#1\n0!\n"), std::string::npos);
+    std::remove(path.c_str());
+}
+
+TEST(vcd_writer, a_file_that_cannot_be_written_is_an_input_error) {
+    sim::simulation s;
+    EXPECT_THROW(vcd_writer("/nonexistent/x.vcd"), sim::input_error);
+}
+
+}  // namespace
+}  // namespace vinic::traces

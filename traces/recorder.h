@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hw/sim/probe.h"
+#include "hw/sim/time.h"
+
+namespace vinic::traces {
+
+/// Puts what probes report into order of time. Probes may report ahead of the kernel (phases known in
+/// advance) or behind it (a core that commits); `flush` emits all that is not after `now`, sorted by time,
+/// then by the probe's name, then as reported. Call it between two stretches of simulation, when everything
+/// that runs ahead has committed up to `now`.
+class recorder : public sim::listener {
+public:
+    void flush(sim::picoseconds now);
+
+    void on_value(const sim::value_probe&, sim::picoseconds at, std::uint64_t bits,
+                  std::uint64_t floating) override;
+    void on_span(const sim::span_probe&, sim::picoseconds begin, sim::picoseconds end, std::string_view what,
+                 std::span<const sim::field> fields) override;
+    void on_packet(const sim::packet_probe&, sim::picoseconds at, std::span<const std::uint8_t> bytes,
+                   std::string_view note) override;
+
+protected:
+    struct record {
+        enum class kind : std::uint8_t { value, span_begin, span_end, packet };
+        sim::picoseconds at;
+        std::uint64_t bits;  ///< value; of a span_begin the duration; of a packet its bytes
+        std::uint64_t floating;
+        std::uint32_t probe;  ///< index in the order of names
+        kind what;
+        std::string text;
+    };
+
+    /// Attaches to the probes of the current simulation whose names match one of the globs.
+    explicit recorder(const std::vector<std::string>& globs);
+
+    const std::vector<const sim::probe*>& probes() const { return probes_; }
+
+    virtual void emit(const record&) = 0;
+    /// After the records of a flush: push what was written to the operating system.
+    virtual void flushed() {}
+
+private:
+    std::uint32_t index_of(const sim::probe& p) const { return indices_.at(&p); }
+
+    std::vector<const sim::probe*> probes_;
+    std::map<const sim::probe*, std::uint32_t>
+        indices_;  // looked up, never walked: addresses reach no output
+    std::vector<record> pending_;
+};
+
+}  // namespace vinic::traces
