@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "hw/bus/command.h"
+#include "hw/sim/clock_domain.h"
+
+namespace vinic::bus {
+
+/// What every device on a bus knows of it.
+struct bus_properties {
+    bus_kind kind = bus_kind::pci;
+    unsigned width_bytes = 4;
+    sim::clock_domain clock{30'000, 1};
+    bool free = false;                        ///< what-if: the bus takes no time
+    std::uint32_t initial_limit_clocks = 16;  ///< from the address phase to the first data or STOP#
+    std::uint32_t retry_delay_clocks = 2;     ///< from a retry to the repetition of the request
+
+    /// Most wait states that a target on this bus may answer with before it must retry or split instead,
+    /// given its decode speed.
+    std::uint32_t max_initial_waits(std::uint32_t decode_clocks) const {
+        const std::uint32_t fixed = kind == bus_kind::pci ? decode_clocks : decode_clocks + 2;
+        return initial_limit_clocks > fixed ? initial_limit_clocks - fixed : 0;
+    }
+};
+
+/// PCI-X: a burst is disconnected at an allowable disconnect boundary only (facts/lanai_pcix.md C2).
+inline constexpr std::uint64_t adb_bytes = 128;
+/// PCI-X: most bytes of one sequence.
+inline constexpr std::uint32_t max_sequence_bytes = 4096;
+inline constexpr unsigned max_tags = 32;
+
+}  // namespace vinic::bus
