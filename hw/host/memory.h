@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <set>
+#include <span>
+#include <vector>
+
+#include "hw/sim/module.h"
+#include "hw/sim/parameter.h"
+#include "hw/sim/statistic.h"
+#include "hw/sim/time.h"
+#include "hw/sim/unit.h"
+
+namespace vinic::host {
+
+inline constexpr std::uint64_t page_bytes = 4096;
+inline constexpr std::uint64_t page_mask = page_bytes - 1;
+
+/// Where the host bridge puts RAM on the bus: an address from 0.
+using physical_address = std::uint64_t;
+
+struct physical_range {
+    physical_address begin = 0;
+    std::uint64_t bytes = 0;
+
+    bool overlaps(const physical_range& other) const {
+        return begin < other.begin + other.bytes && other.begin < begin + bytes;
+    }
+    bool operator==(const physical_range&) const = default;
+};
+
+/// Whoever must know that memory will change, before it does: a process that sleeps between polls.
+class memory_watcher {
+public:
+    virtual ~memory_watcher() = default;
+    /// A processor that looks at `at` or later sees the new contents; `at` lies in the future.
+    virtual void changes_at(sim::picoseconds at) = 0;
+};
+
+/// The RAM of one node: page frames of 4 KiB at simulated physical addresses from 0, each backed by real
+/// memory of the simulator: a page allocated here when it is first needed, or a page of a process's arena.
+///
+/// What hardware or another processor writes becomes visible at a time that is known beforehand (`write_at`);
+/// a processor first calls `commit`, so that it sees what is visible at its instant whatever the order in
+/// which the kernel wakes processes, and each write as a whole (so its last word is never early).
+class memory : public sim::module {
+public:
+    sim::parameter<std::uint64_t> size_mbytes;
+
+    sim::counter<sim::unit::bytes> bytes_read;     ///< by DMA
+    sim::counter<sim::unit::bytes> bytes_written;  ///< by DMA
+
+    explicit memory(const sc_core::sc_module_name& name);
+    ~memory() override;
+
+    std::uint64_t size_bytes() const { return size_mbytes.get() << 20; }
+    bool contains(const physical_range& range) const {
+        return range.bytes <= size_bytes() && range.begin <= size_bytes() - range.bytes;
+    }
+
+    // --- Frames. The lowest free one is taken; throws model_error when RAM is full.
+    physical_address allocate_frame();
+    /// A frame backed by a page that lives elsewhere and outlives the frame.
+    physical_address allocate_frame(std::byte* page);
+    /// The lowest run of free frames that holds `bytes`; contiguous in `pointer` too.
+    physical_address allocate_contiguous(std::uint64_t bytes);
+    void free_frame(physical_address frame);
+    void free_contiguous(physical_address begin, std::uint64_t bytes);
+    std::uint64_t frames_in_use() const { return in_use_; }
+
+    void pin(physical_address frame);
+    void unpin(physical_address frame);
+    unsigned pins(physical_address frame) const;
+
+    // --- Contents.
+    /// Real memory behind `at`; valid to the end of its page, or of its contiguous run.
+    std::byte* pointer(physical_address at);
+
+    /// What a processor of this node sees or stores now.
+    void read(physical_address at, std::span<std::byte> into);
+    void write(physical_address at, std::span<const std::byte> from);
+
+    /// What DMA sees: everything written so far, visible to processors or not.
+    void dma_read(physical_address at, std::span<std::byte> into);
+    /// Becomes visible, as a whole, at `visible_at`, which must lie in the future and not before that of
+    /// earlier writes.
+    void write_at(physical_address at, std::span<const std::byte> from, sim::picoseconds visible_at);
+    /// Any other change that polls can observe (a state kept by the kernel agent): runs when it is due, on
+    /// whoever commits first. Watchers of `touched` are told.
+    void change_at(std::function<void()> change, const physical_range& touched, sim::picoseconds visible_at);
+
+    /// Applies what is visible now. Every processor calls it before code of a process goes on.
+    void commit() {
+        if (!pending_.empty() && pending_.front().at <= sim::now()) [[unlikely]]
+            commit_pending();
+    }
+
+    // --- Watching.
+    void watch(const physical_range& range, memory_watcher& who);
+    void unwatch(memory_watcher& who);
+
+private:
+    struct frame {
+        std::byte* page = nullptr;
+        std::uint32_t pin_count = 0;
+        bool used = false;
+        bool foreign = false;  ///< the page lives elsewhere
+    };
+    struct pending_write {
+        sim::picoseconds at;
+        physical_range where;
+        std::vector<std::byte> data;
+        std::function<void()> change;
+    };
+    struct watched {
+        physical_range range;
+        memory_watcher* who;
+    };
+
+    void commit_pending();
+    void enqueue(pending_write what);
+    frame& frame_of(physical_address at);
+    void check(const physical_range& range) const;
+    /// Calls `use(pointer, offset, bytes)` for each piece of the range that lies in one page.
+    template <typename Use>
+    void for_each_page(const physical_range& range, Use use);
+
+    std::vector<frame> frames_;  ///< up to the highest one ever used
+    std::set<std::uint64_t> free_;
+    std::uint64_t in_use_ = 0;
+    std::vector<std::unique_ptr<std::byte[]>> pages_;
+    std::deque<pending_write> pending_;
+    std::vector<watched> watched_;
+};
+
+}  // namespace vinic::host
