@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "hw/link/cable.h"
+#include "hw/link/switch.h"
+#include "hw/link/topology.h"
+#include "hw/sim/module.h"
+
+namespace vinic::link {
+
+/// The network between the cards: `fabric.switch0`, `fabric.cable0` ..., built from a topology.
+class fabric : public sim::module {
+public:
+    fabric(const sc_core::sc_module_name& name, const topology& of);
+
+    /// Attaches the link port of a node's card. To be called once for each node before the simulation starts.
+    void attach(unsigned node, initiator_socket& out, target_socket& in);
+
+    const topology& layout() const { return layout_; }
+    const routing& routes() const { return routes_; }
+    const std::vector<std::uint8_t>& route(unsigned from, unsigned to) const {
+        return routes_.route(from, to);
+    }
+
+    const std::vector<std::unique_ptr<crossbar_switch>>& switches() const { return switches_; }
+    const std::vector<std::unique_ptr<cable>>& cables() const { return cables_; }
+
+    /// Who waits for whom in all switches, one line each; empty when nobody waits.
+    std::vector<std::string> waiting() const;
+
+private:
+    topology layout_;
+    routing routes_;
+    std::vector<std::unique_ptr<crossbar_switch>> switches_;
+    std::vector<std::unique_ptr<cable>> cables_;
+};
+
+}  // namespace vinic::link

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "hw/link/agenda.h"
+#include "hw/link/protocol.h"
+#include "hw/link/receiver.h"
+#include "hw/link/transmitter.h"
+#include "hw/sim/module.h"
+#include "hw/sim/parameter.h"
+#include "hw/sim/statistic.h"
+#include "hw/sim/unit.h"
+
+namespace vinic::link {
+
+/// What a link port tells the card. Calls come in kernel time, at the instant that they speak of; the card
+/// may call the port from within.
+class port_client {
+public:
+    virtual ~port_client() = default;
+
+    /// The first character of `what` has arrived and nothing is before it (HEAD). It is taken as far as
+    /// take() allows.
+    virtual void on_head(const packet_ptr& what) = 0;
+    /// All that take() allowed is taken and the packet goes on (BUFF): the slack buffer fills.
+    virtual void on_take_limit() = 0;
+    /// The packet is taken to its end, CRC-8 and GAP included (RECV). `bytes` counts from the type field,
+    /// without the CRC-8; `remainder` is zero for a whole packet.
+    virtual void on_tail(const packet_ptr& what, std::uint64_t bytes, std::uint8_t remainder) = 0;
+    /// The times at which received characters are taken have changed from now on: see port::taking().
+    virtual void on_taking_changed() {}
+
+    /// The last byte of a part that is not the last has left (SEND).
+    virtual void on_part_sent() = 0;
+    /// The packet has left, its GAP is on the wire (SEND): the next one can be sent.
+    virtual void on_sent() = 0;
+    /// The times at which bytes are sent have changed from now on: see port::sending().
+    virtual void on_sending_changed() {}
+
+    /// The packet being sent has been blocked for nres_ps (NRES).
+    virtual void on_blocked() {}
+};
+
+/// The link port of a card (`nic.link`): one cable, sender and receiver. The card sends a packet in one or
+/// more parts and takes what arrives at its own pace; what it does not take stays in the slack buffer, and
+/// STOP goes back to the sender, in closed form.
+class port : public sim::module, private endpoint, private transmitter::host, private receiver::host {
+public:
+    initiator_socket out;
+    target_socket in;
+
+    receiver::parameters slack;
+    sim::parameter<std::uint64_t> nres_ps;
+
+    sim::counter<sim::unit::packets> packets_sent;
+    sim::counter<sim::unit::packets> packets_received;
+    sim::counter<sim::unit::packets> crc_errors;
+    sim::counter<sim::unit::events> blocked;
+
+    port(const sc_core::sc_module_name& name, port_client& client);
+    SC_HAS_PROCESS(port);
+
+    /// Begins a packet, or continues one of which `last` was false. The bytes (route first) become available
+    /// to the wire from now on, one each `period` (0: all at once); with `last` the CRC-8 and GAP follow.
+    /// The next packet may be begun once `last` was given; it waits its turn.
+    void send(std::span<const std::uint8_t> bytes, bool last, picoseconds period = 0);
+    /// Whether a packet is begun whose GAP has not been sent.
+    bool busy() const;
+    /// When each byte is put on the wire, numbered from the port's first; `sent_before` of them belong to
+    /// earlier packets.
+    const schedule& sending() const { return transmitter_.emission(); }
+
+    /// The packet at the front of the slack buffer, null when there is none.
+    packet_ptr front() const;
+    /// Allows the characters of the front packet below `limit` (its CRC-8 counts, the GAP goes by itself) to
+    /// be taken from now on, no closer than `spacing` to each other. Stays in force for later packets only as
+    /// far as called again: each packet starts at limit 0.
+    void take(std::uint64_t limit, picoseconds spacing = 0);
+    /// Characters of the front packet that have been taken at `t`; t <= now, or a forecast.
+    std::uint64_t taken(picoseconds t) const;
+    /// Offset in front()->bytes() of the first character (the route bytes before it were stripped).
+    std::size_t front_offset() const;
+    /// When characters are taken, numbered from the port's first; the front packet starts at front_base().
+    const schedule& taking() const { return receiver_.taking(); }
+    std::uint64_t front_base() const;
+
+private:
+    enum kind : unsigned { control, arrival, launch, tail, part, level, taken_up, nres };
+
+    void forward(unsigned, transfer& message, phase what, picoseconds in) override;
+    void backward(unsigned, transfer& message, phase what, picoseconds in) override;
+    void act();
+
+    port_client& client_;
+    forward_adapter forward_;
+    backward_adapter backward_;
+    transmitter transmitter_;
+    receiver receiver_;
+    agenda agenda_;
+};
+
+}  // namespace vinic::link
