@@ -204,8 +204,9 @@ public:
     const std::vector<pc_profile>& profile() const;  // index pc / 4; empty when off
     void on_retire(std::function<void(const retire_record&)> callback);
 
+    struct implementation;  // internal to hw/nic/lanai
+
 private:
-    struct implementation;
     unsigned slots_per_cycle_;
     std::unique_ptr<implementation> impl_;
 };

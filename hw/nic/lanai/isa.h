@@ -53,6 +53,7 @@ struct instruction {
         return format == form::rm || format == form::rrm || format == form::sls || format == form::spls;
     }
     bool is_load() const { return is_memory() && !store; }
+    bool load_into(unsigned r) const { return is_load() && rd == r; }
     // May this change the program counter? Then the next word(s) are delay slots.
     bool is_branch() const;
     unsigned delay_slots() const;

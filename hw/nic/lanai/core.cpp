@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hw/nic/lanai/core.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <stdexcept>
+
+#include "hw/nic/lanai/implementation.h"
+
+namespace vinic::lanai {
+
+const char* to_string(trap_kind kind) {
+    switch (kind) {
+        case trap_kind::illegal_instruction:
+            return "illegal instruction";
+        case trap_kind::misaligned_access:
+            return "misaligned access";
+        case trap_kind::unmapped_access:
+            return "access to an unmapped address";
+        case trap_kind::misaligned_fetch:
+            return "jump to a misaligned address";
+        case trap_kind::unmapped_fetch:
+            return "jump to an unmapped address";
+        case trap_kind::stack_overflow:
+            return "stack overflow";
+        case trap_kind::branch_in_delay_slot:
+            return "branch in a delay slot";
+    }
+    return "unknown";
+}
+
+core::implementation::implementation(const core_config& c, std::span<std::uint8_t> memory, device_port& port)
+    : config(c), sram(memory), devices(port), cache(config, sram) {
+    if (!std::has_single_bit(config.slots_per_cycle))
+        throw std::invalid_argument("slots per cycle must be a power of two");
+    if (!std::has_single_bit(config.slot_bytes) || config.slot_bytes < 4)
+        throw std::invalid_argument("bytes of a slot must be a power of two, 4 or more");
+    if (sram.size() < 8 || sram.size() % 8 != 0 || sram.size() > 1u << 31)
+        throw std::invalid_argument("size of the SRAM must be a multiple of 8 bytes, 2 GiB at most");
+    slot_shift = static_cast<unsigned>(std::countr_zero(config.slots_per_cycle));
+    undo.resize(std::max<std::size_t>(config.undo_entries, 256));
+}
+
+void core::implementation::require_synced(const char* what) const {
+    if (speculative()) throw std::logic_error(fmt::format("{} without sync of the core", what));
+}
+
+void core::implementation::checkpoint() {
+    for (const slice_record& record : records) {
+        if (retire_callback) retire_callback(record.what);
+        if (profile.empty()) continue;
+        pc_profile& p = profile[record.what.pc / 4];
+        p.issues += record.times;
+        p.load_use_cycles += record.times * record.load_use;
+        p.slot_cycles += record.times * record.slot_wait;
+        p.register_cycles += record.times * record.register_wait;
+        if (record.skipped) p.skipped += record.times;
+    }
+    records.clear();
+    saved = live;
+    undo_count = 0;
+    parked.reset();
+    reset_probe();
+}
+
+void core::implementation::rewind() {
+    ++rewinds;
+    reexecuted += (live.retired - live.skipped) - (saved.retired - saved.skipped);
+    while (undo_count > 0) {
+        const undo_entry& u = undo[--undo_count];
+        store_be32(sram.data() + u.address, u.old);
+        if (cache.holds_code(u.address)) cache.clear();
+    }
+    live = saved;
+    records.clear();
+    parked.reset();
+    trap.reset();
+    reset_probe();
+}
+
+// The cycle in which the next instruction issues, the wait for a load included.
+cycle core::implementation::next_issue_cycle() const {
+    if (live.loading == 0 || live.pc % 4 != 0 || live.pc > sram.size() - 4) return live.next_issue;
+    const instruction i = decode(load_be32(sram.data() + live.pc));
+    return live.next_issue + ((i.reads() >> live.loading & 1) != 0 ? config.load_use_cycles : 0);
+}
+
+run_result core::implementation::advance(cycle limit, bool speculate) {
+    trap.reset();
+    if (parked) {
+        skip(*parked, limit);
+        parked.reset();
+    }
+    for (;;) {
+        if (uses_blocks() && live.delay_slots == 0) {
+            const block_exit why = run_fast(limit);
+            if (why == block_exit::limit) return {stop_reason::limit, next_issue_cycle()};
+            if (why == block_exit::edge && at_edge(limit, speculate))
+                return {stop_reason::idle, parked->wake};
+            if (why == block_exit::log_full) {
+                if (speculate) return {stop_reason::limit, next_issue_cycle()};
+                undo_count = 0;  // nothing before `limit` will be undone
+            }
+            if (why != block_exit::step) continue;
+        }
+        const std::uint32_t pc = live.pc;
+        switch (step(limit, false)) {
+            case step_exit::limit:
+                return {stop_reason::limit, next_issue_cycle()};
+            case step_exit::device:
+                return {stop_reason::device_access, next_issue_cycle()};
+            case step_exit::trap:
+                return {stop_reason::trap, trap->at};
+            case step_exit::done:
+                break;
+        }
+        if (live.pc <= pc && live.delay_slots == 0 && at_edge(limit, speculate))
+            return {stop_reason::idle, parked->wake};
+    }
+}
+
+core::core(const core_config& config, std::span<std::uint8_t> sram, device_port& devices)
+    : slots_per_cycle_(config.slots_per_cycle),
+      impl_(std::make_unique<implementation>(config, sram, devices)) {
+    reset(0);
+}
+
+core::~core() = default;
+
+const core_config& core::config() const { return impl_->config; }
+
+void core::reset(cycle at) {
+    machine& m = impl_->live;
+    if (impl_->speculative()) impl_->rewind();
+    m.r.fill(0);
+    m.r[reg_ones] = ~0u;
+    m.nzvc = m.delay_slots = m.loading = 0;
+    m.pc = impl_->config.entry_pc;
+    m.next_pc = m.pc + 4;
+    m.second_next_pc = m.pc + 8;
+    m.fetched = core_state::never32;
+    m.next_issue = m.last_issue = at;
+    impl_->trap.reset();
+    impl_->cache.clear();
+    impl_->checkpoint();
+}
+
+void core::set_stack_limit(std::uint32_t address) {
+    impl_->require_synced("change of the stack limit");
+    impl_->config.stack_limit = address;
+}
+
+run_result core::run_ahead(cycle limit) {
+    if (impl_->parked) return {stop_reason::idle, impl_->parked->wake};
+    if (!impl_->config.lockstep) return impl_->advance(limit, true);
+    impl_->trap.reset();
+    const step_exit why = impl_->step(limit, false);
+    if (why == step_exit::done) impl_->checkpoint();
+    const cycle next = impl_->next_issue_cycle();
+    return {why == step_exit::device ? stop_reason::device_access
+            : why == step_exit::trap ? stop_reason::trap
+                                     : stop_reason::limit,
+            next};
+}
+
+void core::sync(cycle now) {
+    implementation& i = *impl_;
+    if (i.speculative() && i.live.last_issue >= now) i.rewind();
+    if (i.live.next_issue < now) {
+        const run_result r = i.advance(now, false);
+        if (r.reason == stop_reason::device_access)
+            throw std::logic_error(
+                fmt::format("core synced to cycle {} past its register access in cycle {}", now, r.at));
+    }
+    if (i.speculative() || i.parked) i.checkpoint();
+}
+
+void core::execute_device_access(cycle now) {
+    impl_->require_synced("register access");
+    if (impl_->next_issue_cycle() != now || impl_->step(now + 1, true) != step_exit::done)
+        throw std::logic_error(fmt::format("no register access of the core in cycle {}", now));
+    impl_->checkpoint();
+}
+
+std::optional<trap_report> core::pending_trap() const {
+    return impl_->speculative() ? std::nullopt : impl_->trap;
+}
+
+bool core::idle() const { return impl_->parked.has_value(); }
+
+void core::write_sram(std::uint32_t address, std::span<const std::uint8_t> bytes) {
+    impl_->require_synced("write to the SRAM");
+    if (address > impl_->sram.size() || bytes.size() > impl_->sram.size() - address)
+        throw std::out_of_range("write beyond the SRAM");
+    std::copy(bytes.begin(), bytes.end(), impl_->sram.begin() + address);
+    invalidate_code(address, bytes.size());
+}
+
+void core::invalidate_code(std::uint32_t address, std::size_t bytes) {
+    impl_->require_synced("write to the SRAM");
+    impl_->cache.invalidate(address, bytes);
+}
+
+void core::set_slot_pattern(sram_port port, const slot_pattern& pattern, cycle now) {
+    impl_->require_synced("change of slots");
+    slot_cursor& cursor = impl_->live.cursor;
+    impl_->schedule.advance(cursor, first_slot(now));
+    impl_->schedule.set(port, pattern, first_slot(now));
+    impl_->schedule.restart(cursor, port);
+    impl_->saved.cursor = cursor;
+}
+
+const slot_schedule& core::slots() const { return impl_->schedule; }
+
+const core_state& core::state() const {
+    const machine& m = impl_->saved;
+    core_state& s = impl_->visible_state;
+    std::copy_n(m.r.begin(), s.registers.size(), s.registers.begin());
+    s.registers[reg_pc] = m.pc;
+    s.negative = (m.nzvc & flags::n) != 0;
+    s.zero = (m.nzvc & flags::z) != 0;
+    s.overflow = (m.nzvc & flags::v) != 0;
+    s.carry = (m.nzvc & flags::c) != 0;
+    s.pc = m.pc;
+    s.next_pc = m.next_pc;
+    s.second_next_pc = m.second_next_pc;
+    s.delay_slots = m.delay_slots;
+    s.loading = m.loading;
+    s.fetched = m.fetched;
+    s.next_issue = m.next_issue;
+    return s;
+}
+
+void core::set_state(const core_state& s) {
+    impl_->require_synced("change of the state");
+    machine& m = impl_->live;
+    std::copy(s.registers.begin(), s.registers.end(), m.r.begin());
+    m.r[reg_zero] = 0;
+    m.r[reg_ones] = ~0u;
+    m.nzvc = (s.negative ? flags::n : 0) | (s.zero ? flags::z : 0) | (s.overflow ? flags::v : 0) |
+             (s.carry ? flags::c : 0);
+    m.pc = s.pc;
+    m.next_pc = s.next_pc;
+    m.second_next_pc = s.second_next_pc;
+    m.delay_slots = s.delay_slots;
+    m.loading = s.loading;
+    m.fetched = s.fetched;
+    m.next_issue = s.next_issue;
+    impl_->trap.reset();
+    impl_->checkpoint();
+}
+
+const core_counters& core::counters() const {
+    const machine& m = impl_->saved;
+    impl_->visible_counters = {.retired = m.retired,
+                               .load_use_cycles = m.load_use,
+                               .slot_cycles = m.slot_wait,
+                               .register_cycles = m.register_wait,
+                               .executed = m.retired - m.skipped,
+                               .skipped = m.skipped,
+                               .rewinds = impl_->rewinds,
+                               .reexecuted = impl_->reexecuted};
+    return impl_->visible_counters;
+}
+
+void core::enable_profile() {
+    impl_->require_synced("start of the profile");
+    impl_->profile.resize(impl_->sram.size() / 4);
+    impl_->recording = true;
+}
+
+const std::vector<pc_profile>& core::profile() const { return impl_->profile; }
+
+void core::on_retire(std::function<void(const retire_record&)> callback) {
+    impl_->require_synced("start of the trace");
+    impl_->retire_callback = std::move(callback);
+    impl_->recording = impl_->retire_callback || !impl_->profile.empty();
+}
+
+}  // namespace vinic::lanai

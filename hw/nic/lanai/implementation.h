@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parts of the core behind core.h. Internal to hw/nic/lanai.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "hw/nic/lanai/blocks.h"
+#include "hw/nic/lanai/core.h"
+#include "hw/nic/lanai/machine.h"
+
+namespace vinic::lanai {
+
+// Recognises an idle loop: the same state at the same place, with no store that changed anything in between.
+struct idle_probe {
+    bool armed = false;
+    std::uint64_t edges_to_arm = 4;   // backward jumps to run before a snapshot is taken
+    std::uint64_t back_off = 4;       // edges_to_arm after the next failure
+    std::uint64_t arrivals = 0;       // at the snapshot's pc since arming
+    std::uint64_t next_snapshot = 1;  // arrivals at which the snapshot is renewed
+    std::uint64_t armed_at = 0;       // instructions retired then
+    std::uint32_t pc = ~0u;
+    std::uint32_t dirty = 0;       // non-zero when a store since the snapshot changed memory
+    cycle next_change = never;     // earliest change of a register that was read since the snapshot
+    std::size_t first_record = 0;  // of the loop, in the slice's records
+    machine snapshot;
+};
+
+// A proven idle loop, the core standing at its head.
+struct idle_loop {
+    cycle head = 0;    // next issue cycle at the head
+    cycle period = 0;  // cycles of an iteration
+    cycle wake = never;
+    std::uint64_t instructions = 0, load_use = 0, slot_wait = 0, register_wait = 0;
+    std::vector<std::uint32_t> path;  // pcs of an iteration, or its last 20
+    std::size_t first_record = 0, last_record = 0;
+};
+
+// What a slice did instruction by instruction, kept only when somebody observes.
+struct slice_record {
+    retire_record what;
+    std::uint64_t times;  // 1, or the skipped iterations that repeated it
+    bool skipped;
+    cycle load_use, slot_wait, register_wait;
+};
+
+enum class block_exit : std::uint8_t { step, limit, edge, log_full, quiet };
+enum class step_exit : std::uint8_t { done, limit, device, trap };
+
+struct core::implementation {
+    implementation(const core_config& config, std::span<std::uint8_t> sram, device_port& devices);
+
+    // Executes what issues below `limit`. speculate: may park in an idle loop, and stops when the undo log is
+    // full.
+    run_result advance(cycle limit, bool speculate);
+    step_exit step(cycle limit, bool kernel_time);
+    block_exit run_fast(cycle limit);
+
+    void checkpoint();
+    void rewind();
+    bool speculative() const { return live.retired != saved.retired; }
+    void require_synced(const char* what) const;
+    bool uses_blocks() const { return !config.lockstep && !recording; }
+    bool skips_idle() const { return !config.lockstep && !retire_callback; }
+    cycle next_issue_cycle() const;
+
+    // step.cpp
+    void raise(trap_kind kind, cycle at, std::uint32_t word, std::uint32_t address);
+    bool fetch_trap(cycle at);
+    bool instruction_trap(const instruction& i, std::uint32_t word, cycle at, std::uint32_t address,
+                          std::uint32_t new_sp);
+    cycle take_slots(cycle at, unsigned count);
+    void store_word_undo(std::uint32_t address, unsigned bytes, std::uint32_t value);
+
+    // idle.cpp
+    bool at_edge(cycle limit, bool may_park);
+    bool same_state(const machine& a, const machine& b) const;
+    bool same_slot_phase(const machine& a, const machine& b) const;
+    cycle patterns_end() const;
+    idle_loop proven_loop() const;
+    void take_snapshot();
+    void skip(const idle_loop& loop, cycle until);
+    void reset_probe();
+
+    core_config config;
+    std::span<std::uint8_t> sram;
+    device_port& devices;
+    unsigned slot_shift = 0;  // log2 of slots_per_cycle
+    slot_schedule schedule;
+    block_cache cache;
+
+    machine live, saved;
+    std::vector<undo_entry> undo;
+    std::size_t undo_count = 0;
+    idle_probe probe;
+    std::optional<idle_loop> parked;
+    std::optional<trap_report> trap;
+
+    std::uint64_t rewinds = 0, reexecuted = 0;
+    core_state visible_state;
+    core_counters visible_counters;
+    bool recording = false;
+    std::vector<slice_record> records;
+    std::vector<pc_profile> profile;
+    std::function<void(const retire_record&)> retire_callback;
+};
+
+}  // namespace vinic::lanai
