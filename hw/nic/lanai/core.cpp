@@ -141,7 +141,7 @@ void core::reset(cycle at) {
     m.next_pc = m.pc + 4;
     m.second_next_pc = m.pc + 8;
     m.fetched = core_state::never32;
-    m.next_issue = m.last_issue = at;
+    m.next_issue = m.last_issue = impl_->synced_to = at;
     impl_->trap.reset();
     impl_->cache.clear();
     impl_->checkpoint();
@@ -174,6 +174,7 @@ void core::sync(cycle now) {
             throw std::logic_error(
                 fmt::format("core synced to cycle {} past its register access in cycle {}", now, r.at));
     }
+    i.synced_to = now;
     if (i.speculative() || i.parked) i.checkpoint();
 }
 
@@ -206,7 +207,7 @@ void core::invalidate_code(std::uint32_t address, std::size_t bytes) {
 void core::set_slot_pattern(sram_port port, const slot_pattern& pattern, cycle now) {
     impl_->require_synced("change of slots");
     slot_cursor& cursor = impl_->live.cursor;
-    impl_->schedule.advance(cursor, first_slot(now));
+    impl_->schedule.advance(cursor, first_slot(std::max(now, impl_->live.next_issue)));
     impl_->schedule.set(port, pattern, first_slot(now));
     impl_->schedule.restart(cursor, port);
     impl_->saved.cursor = cursor;

@@ -182,7 +182,7 @@ public:
     // Throws std::logic_error when it would have to pass a register access that was not executed.
     void sync(cycle now);
     void execute_device_access(cycle now);
-    // After sync: the trap that stopped the core, if any. The core stays there until reset.
+    // After sync(now): the trap that stopped the core at or before `now`, if any. The core stays there until reset.
     std::optional<trap_report> pending_trap() const;
     bool idle() const;  // parked in a proven idle loop
 
@@ -190,6 +190,7 @@ public:
     void write_sram(std::uint32_t address, std::span<const std::uint8_t> bytes);
     void invalidate_code(std::uint32_t address,
                          std::size_t bytes);  // for those who wrote the SRAM themselves
+    // Slots before the next issue are decided by then, so an access due in one is served in a later one.
     void set_slot_pattern(sram_port port, const slot_pattern& pattern, cycle now);
     const slot_schedule& slots() const;
 

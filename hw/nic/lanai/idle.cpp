@@ -15,7 +15,11 @@ void core::implementation::reset_probe() {
     probe.pc = core_state::never32;
 }
 
+// Cursors lag behind where nobody asked; two of them compare only when both stand at their issue cycle.
+void core::implementation::settle_slots() { schedule.advance(live.cursor, live.next_issue << slot_shift); }
+
 void core::implementation::take_snapshot() {
+    settle_slots();
     probe.snapshot = live;
     probe.dirty = 0;
     probe.next_change = never;
@@ -116,6 +120,7 @@ bool core::implementation::at_edge(cycle limit, bool may_park) {
         return false;
     }
     if (live.pc != probe.pc) return false;
+    settle_slots();
     if (probe.dirty == 0 && same_state(probe.snapshot, live)) {
         idle_loop loop = proven_loop();
         reset_probe();

@@ -79,6 +79,7 @@ struct core::implementation {
     bool same_slot_phase(const machine& a, const machine& b) const;
     cycle patterns_end() const;
     idle_loop proven_loop() const;
+    void settle_slots();
     void take_snapshot();
     void skip(const idle_loop& loop, cycle until);
     void reset_probe();
@@ -97,6 +98,7 @@ struct core::implementation {
     std::optional<idle_loop> parked;
     std::optional<trap_report> trap;
 
+    cycle synced_to = 0;
     std::uint64_t rewinds = 0, reexecuted = 0;
     core_state visible_state;
     core_counters visible_counters;

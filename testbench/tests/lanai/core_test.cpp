@@ -310,7 +310,8 @@ outcome compare(std::uint32_t seed, bool lockstep) {
     };
     drive(c, events, end, random, 700, check);
 
-    const auto trap = c.pending_trap();
+    auto trap = c.pending_trap();
+    if (trap && trap->at == end) trap.reset();  // the reference stops before that cycle
     EXPECT_EQ(trap.has_value(), reference.trap().has_value()) << "seed " << seed;
     if (trap && reference.trap()) {
         EXPECT_EQ(trap->kind, *reference.trap()) << "seed " << seed;
@@ -342,10 +343,9 @@ void compare_many(std::uint32_t first, std::uint32_t count, bool lockstep) {
         EXPECT_GT(rewinds, count);
         EXPECT_GT(skipped, 0u);
     }
-    fmt::print("retired {} skipped {} rewinds {} trapped {}\n", retired, skipped, rewinds, trapped);
 }
 
-TEST(core, random_programs_ahead_equal_the_reference) { compare_many(1, 1500, false); }
+TEST(core, random_programs_ahead_equal_the_reference) { compare_many(1, 3000, false); }
 TEST(core, random_programs_in_lockstep_equal_the_reference) { compare_many(1, 400, true); }
 
 }  // namespace

@@ -21,7 +21,7 @@ void reference_core::run_until(cycle now) {
 }
 
 void reference_core::set_slot_pattern(sram_port port, const slot_pattern& pattern, cycle now) {
-    while (decided_ < now * config_.slots_per_cycle) decide_slot();
+    while (decided_ < std::max(now, s_.next_issue) * config_.slots_per_cycle) decide_slot();
     patterns_[static_cast<std::size_t>(port)] = pattern;
     served_[static_cast<std::size_t>(port)] = 0;
 }
