@@ -70,7 +70,10 @@ enum event_kind : uint16_t {
     event_completion_queue = 4,
     event_error =
         5,  // argument: VIP_ERROR_CODE (facts vipl.md 1.3); the VI is in error state where 6.2 says so
-    event_transport_lost = 6  // retransmission gave up
+    event_transport_lost = 6,  // retransmission gave up; the VI is in error state
+    event_vi_error =
+        7  // the VI entered the error state because of what its descriptor's status says (facts vipl.md 6.2);
+           // there is no asynchronous error, but the kernel agent must know and tell the peer
 };
 
 // Page table: in host memory, one entry of 8 bytes (physical address of the 4 KiB frame) for each page of
@@ -131,11 +134,14 @@ enum command_op : uint32_t {
     command_clear_region = 6,    // region; cached translations are dropped
     command_open_process = 7,    // process, host_page physical address high, low
     command_close_process = 8,   // process
-    command_create_queue = 9,    // completion queue: queue, ring address high, low, entries, process
+    command_create_queue = 9,    // completion queue: queue, ring address high, low, entries, process. On a
+                                 // queue that exists it replaces the ring (resize): entries of earlier
+                                 // completions stand in the old one when the command is done, later ones go
+                                 // to the new one from its start, pass 1
     command_destroy_queue = 10,  // queue
-    command_send_control =
-        11,              // route_length, route[2 words, left-aligned bytes], bytes, payload (up to 100 bytes)
-    command_set_vi = 12  // as create_vi, for an idle VI: attributes
+    command_send_control = 11,  // route_length, route[2 words, left-aligned bytes], bytes, payload (up to 100
+                                // bytes: connection_packet.h)
+    command_set_vi = 12         // as create_vi, for an idle VI: attributes
 };
 enum command_error : uint32_t {
     command_ok = 0,
@@ -173,8 +179,12 @@ struct connect_vi_arguments {
     uint32_t peer_max_transfer;
 };
 
+// A memory handle: region + 1 in the low bits (so never zero, and never all ones), above them a generation
+// that changes each time the region's number is used again.
+inline constexpr uint32_t handle_region_bits = 16;
+
 struct region_arguments {
-    uint32_t region;  // the memory handle is region + 1 with the generation in its upper bits
+    uint32_t region;
     uint32_t handle;
     uint32_t address_high;  // virtual address of the first byte
     uint32_t address_low;
