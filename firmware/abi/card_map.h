@@ -59,7 +59,7 @@ namespace vinic::abi {
 struct dma_block {
     uint32_t next_and_flags;  // address of the next block, flags below
     uint32_t checksum;  // written by the engine when the block is done: two 16-bit ones-complement sums;
-                        // never zero then
+                        // never zero then; a WAKE that was asked for comes after it
     uint32_t bytes;
     uint32_t local_address;  // LAR: SRAM
     uint32_t host_high;      // EAH

@@ -23,7 +23,9 @@ enum register_offset : uint32_t {
     IT2 = 0x0C8,
     RMW = 0x0D0,      // receive pointer
     RMC = 0x0D8,      // receive pointer, CRC-32 starts here
-    RMP = 0x0E0,      // receive pointer: start of the buffer, then how far the engine came
+    RMP = 0x0E0,      // receive pointer: start of the buffer, then how far the engine came:
+                      // behind the last word it wrote, that of the CRC-8 remainder. That byte follows the
+                      // packet's last one and is 0 when the packet is intact (B3)
     RML = 0x0E8,      // receive limit: address of the last word of the buffer; writing it arms the engine
     SMP = 0x0F0,      // send pointer: first word
     SMH = 0x0F8,      // end of the routing header

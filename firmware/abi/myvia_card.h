@@ -40,7 +40,8 @@ enum doorbell_op : uint32_t {
 // the program's own descriptor and next_handle = its memory handle (where the firmware fetches segments 2 and
 // up, behind the 64th byte); reserved as the program wrote it. On completion the card writes the last 16
 // bytes of the control segment (reserved, immediate_data, length, status), status in the last word. The
-// library clears status before it rings.
+// library clears status before it rings. A flushed slot gets only its status word (on the send queue without
+// op bits: the card may never have read the slot, the library has).
 inline constexpr uint32_t slot_bytes = 64;
 inline constexpr uint32_t slot_segments = 2;
 inline constexpr uint32_t slot_completion_offset = 16;
@@ -53,7 +54,8 @@ struct completion_entry {
 };
 inline constexpr uint32_t completion_receive = 1u << 31;
 
-// Event queue of the kernel agent: entries of 128 bytes, written in order, then HOST_SIG interrupts the host.
+// Event queue of the kernel agent: entries of 128 bytes, written in order, then HOST_SIG interrupts the host,
+// which clears HOST_SIG first and then takes all valid entries.
 struct event_entry {
     uint16_t kind;         // event_kind
     uint16_t vi;           // or completion queue
@@ -122,6 +124,8 @@ struct card_interface_block {
     uint32_t command_done;      // the firmware: equals command_number when done
     uint32_t command_status;    // 0 or a command_error
     uint32_t event_taken;       // by the driver: events consumed so far (free running)
+    uint32_t dma_chains[4];  // by the firmware: first block of each host DMA channel; the driver writes them
+                             // to card_map::pointers when `ready` is set, before the first command
     command request;
 };
 

@@ -42,7 +42,7 @@ struct packet_header {
 static_assert(sizeof(packet_header) == 32);
 
 struct rdma_header {
-    uint32_t address_high;
+    uint32_t address_high;  // where the message begins; this packet's payload goes to address + offset
     uint32_t address_low;
     uint32_t handle;
     uint32_t reserved;
