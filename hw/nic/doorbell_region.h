@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// The doorbell region of the card: a host write anywhere in it is stored as an (address, data) pair in a FIFO
+// in SRAM and sets WAKE0 (facts lanai_pcix.md B5; firmware/abi/card_map.h). One store of 8 bytes is one slot
+// (C4).
+//
+// The firmware frees an entry by storing doorbell_entry_free to its address word, and all of them before it
+// enables the region. A doorbell that finds its entry not free is lost: the overflow counter, and ISR_MEM.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+
+#include "firmware/abi/card_map.h"
+#include "hw/nic/special_registers.h"
+#include "hw/nic/sram.h"
+#include "hw/sim/module.h"
+#include "hw/sim/probe.h"
+#include "hw/sim/statistic.h"
+#include "hw/sim/unit.h"
+
+namespace vinic::nic {
+
+class doorbell_region : public sim::module {
+public:
+    doorbell_region(const sc_core::sc_module_name& name, sram& memory, special_registers& registers);
+
+    sim::counter<sim::unit::events> doorbells{*this, "doorbells", "doorbells stored"};
+    sim::counter<sim::unit::events> overflows{*this, "overflows", "doorbells lost because the FIFO was full"};
+
+    sim::value_probe depth{*this, "depth", 17,
+                           "entries of the FIFO that hold a doorbell, when one is written"};
+    sim::span_probe doorbell{*this, "doorbell", "a doorbell: from its arrival to its place in the FIFO"};
+
+    /// From the pointer bank and the control register. Setting a base starts that queue at its first entry.
+    void set_base(unsigned queue, std::uint32_t address);
+    void set_control(std::uint32_t control) { control_ = control; }
+    std::uint64_t entries() const { return 512u << (control_ & abi::card_map::CONTROL_FIFO_SIZE_MASK); }
+    /// One 32-bit write of the host; `done` when it is in the FIFO, or lost.
+    void ring(std::uint32_t offset, std::uint32_t data, std::function<void()> done);
+    void reset();
+
+private:
+    struct queue {
+        std::uint32_t base = 0;
+        std::uint64_t next = 0;
+    };
+    std::uint64_t count_entries(const queue& q);
+
+    sram& memory_;
+    special_registers& registers_;
+    std::uint32_t control_ = 0;
+    std::array<queue, 4> queues_;
+    std::array<std::uint8_t, sizeof(abi::card_map::doorbell_entry)> entry_{};
+};
+
+}  // namespace vinic::nic

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// The host DMA of the card: four channels that walk chains of blocks in SRAM (facts lanai_pcix.md B5; layout
+// and meaning in firmware/abi/card_map.h, dma_block), and the register-driven transfer of the LANai 4 (B3).
+//
+// A block: fetch of its 24 bytes from SRAM, set-up, transfer, write-back of the checksum, WAKE. Host to
+// LANai: the bus brings the bytes burst by burst, each burst takes SRAM slots at the pace of its data phases
+// and is in the SRAM when its last slot is over. LANai to host: the engine reads the SRAM ahead into its FIFO
+// in pieces of half the FIFO and writes each to the bus while it reads the next.
+//
+// The checksum is the ones-complement sum of the block's 16-bit big-endian words: in the upper half of the
+// result those at even places, in the lower half those at odd places; an odd last byte is padded with zero. A
+// sum of zero is written as 0xFFFF, so that a result is never zero.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "firmware/abi/card_map.h"
+#include "hw/bus/master.h"
+#include "hw/nic/card_clock.h"
+#include "hw/nic/special_registers.h"
+#include "hw/nic/sram.h"
+#include "hw/sim/module.h"
+#include "hw/sim/parameter.h"
+#include "hw/sim/probe.h"
+#include "hw/sim/statistic.h"
+#include "hw/sim/unit.h"
+
+namespace vinic::nic {
+
+/// Running ones-complement checksum over the bytes of a block.
+class block_checksum {
+public:
+    void add(std::span<const std::uint8_t> bytes);
+    std::uint32_t result() const;
+
+private:
+    std::uint64_t sums_[2] = {0, 0};
+    std::uint64_t position_ = 0;
+};
+
+class host_dma;
+
+/// One channel: its chain, and the block that it works on.
+class dma_channel : public sim::module, private bus::job_client {
+public:
+    enum class activity : std::uint8_t { idle, wait, fetch, setup, transfer, write_back, failed };
+
+    dma_channel(const sc_core::sc_module_name& name, host_dma& dma, unsigned number);
+    SC_HAS_PROCESS(dma_channel);
+
+    sim::counter<sim::unit::transactions> blocks{*this, "blocks", "blocks done"};
+    sim::counter<sim::unit::bytes> bytes_to_card{*this, "bytes_to_card", "bytes moved from the host"};
+    sim::counter<sim::unit::bytes> bytes_to_host{*this, "bytes_to_host", "bytes moved to the host"};
+    sim::counter<sim::unit::events> bus_errors{*this, "bus_errors", "blocks that the bus aborted"};
+
+    sim::value_probe state;
+    sim::value_probe host_address{*this, "host_address", 64, "host address of the block at hand"};
+    sim::value_probe left{*this, "left", 32, "bytes of the block at hand that are still to move"};
+    sim::span_probe fetch{*this, "fetch", "descriptor of a block read from SRAM"};
+    sim::span_probe payload{*this, "payload",
+                            "data of a block: from its first request to its last byte in place"};
+    sim::span_probe block{*this, "block", "a whole block: from its fetch to its WAKE"};
+
+    /// The chain starts here (pointer bank).
+    void set_base(std::uint32_t address);
+    std::uint32_t base() const { return base_; }
+    /// PULSE or trigger bit: execute up to and including the next terminal block.
+    void pulse();
+    /// LANai 4: one transfer by registers.
+    void start(std::uint32_t host, std::uint32_t local, std::uint32_t bytes, bool to_card);
+    bool busy() const { return activity_ != activity::idle && activity_ != activity::failed; }
+    std::uint32_t checksum() const { return last_checksum_; }
+    void reset();
+
+    // For host_dma.
+    bool wants_engine() const { return wants_engine_; }
+    bool to_card() const { return (block_.next_and_flags & abi::dma_flag_host_to_lanai) != 0; }
+    bool descriptor_known() const { return known_; }
+    void engine_granted();
+
+private:
+    struct piece {  // of a LANai-to-host block
+        std::vector<std::uint8_t> bytes;
+        std::uint64_t offset = 0;
+        bus::job job;
+        bool free = true;
+    };
+
+    void enter(activity next);
+    void consider();
+    void begin_fetch();
+    void fetched();
+    void begin_transfer();
+    void begin_read();
+    void read_ahead();
+    void piece_read(piece& p);
+    void transfer_done();
+    void finish_block();
+    void after(std::uint64_t clocks, void (dma_channel::*then)());
+    void timeout();
+    void fail_bus(bus::job_status status);
+
+    void on_burst(bus::job&, std::uint64_t offset, std::uint64_t count, const bus::tenure_schedule&) override;
+    void on_cut(bus::job&, std::uint64_t offset, std::uint64_t count, const bus::tenure_schedule&) override;
+    void on_arrival(bus::job&, std::uint64_t offset, std::uint64_t count) override;
+    void on_done(bus::job&, bus::job_status) override;
+
+    host_dma& dma_;
+    unsigned number_;
+    activity activity_ = activity::idle;
+    std::uint64_t pulses_ = 0;
+    bool direct_ = false;  // by registers: no descriptor
+    bool known_ = false;   // block_ holds the descriptor of the block to do next
+    bool wants_engine_ = false;
+    bool has_engine_ = false;
+    std::uint32_t base_ = 0;
+    std::uint32_t at_ = 0;  // descriptor of the block at hand, or of the next
+    abi::dma_block block_{};
+    std::array<std::uint8_t, sizeof(abi::dma_block)> raw_{};
+    std::array<std::uint8_t, 4> written_back_{};
+    std::uint32_t last_checksum_ = 0;
+    sim::picoseconds block_began_ = 0;
+    sim::picoseconds payload_began_ = 0;
+
+    std::vector<std::uint8_t> buffer_;  // of a host-to-LANai block
+    bus::job read_job_;
+    std::uint64_t stored_ = 0;  // bytes of the block in place
+    std::uint64_t ahead_ = 0;   // bytes read from the SRAM or being read
+    std::array<piece, 2> pieces_;
+    bool reading_ = false;
+    bool bus_failed_ = false;
+
+    sc_core::sc_event timer_;
+    void (dma_channel::*then_)() = nullptr;
+};
+
+class host_dma : public sim::module {
+public:
+    static constexpr unsigned channel_count = 4;
+
+    host_dma(const sc_core::sc_module_name& name, const card_clock& clock, sram& memory,
+             special_registers& registers, bus::master& master);
+    SC_HAS_PROCESS(host_dma);
+
+    sim::parameter<std::uint64_t> engines;
+    sim::parameter<std::string> arbitration;
+    sim::parameter<std::uint64_t> fifo_bytes;
+    sim::parameter<std::uint64_t> trigger_clocks;
+    sim::parameter<std::uint64_t> setup_clocks;
+    sim::parameter<std::uint64_t> finish_clocks;
+
+    dma_channel channel0;
+    dma_channel channel1;
+    dma_channel channel2;
+    dma_channel channel3;
+
+    dma_channel& channel(unsigned n) { return *channels_[n]; }
+    /// Each bit set starts its channel (PULSE, trigger bits).
+    void pulse(std::uint32_t channels);
+    void reset();
+
+private:
+    friend class dma_channel;
+    void request_engine() { arbitrate_.notify(clock_.until(clock_.current(), phase::arbitrate)); }
+    void release_engine(const dma_channel& by);
+    void arbitrate();
+    bool grantable(unsigned n) const;
+
+    const card_clock& clock_;
+    sram& memory_;
+    special_registers& registers_;
+    bus::master& master_;
+    std::array<dma_channel*, channel_count> channels_;
+    std::vector<const dma_channel*> busy_;
+    unsigned next_ = 0;  // round robin
+    sc_core::sc_event arbitrate_;
+};
+
+}  // namespace vinic::nic

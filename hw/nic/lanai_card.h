@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// A Myrinet card with a LANai: the wiring of its blocks.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "hw/bus/master.h"
+#include "hw/bus/pci_bus.h"
+#include "hw/bus/target_port.h"
+#include "hw/link/port.h"
+#include "hw/nic/card_clock.h"
+#include "hw/nic/chip.h"
+#include "hw/nic/doorbell_region.h"
+#include "hw/nic/host_dma.h"
+#include "hw/nic/lanai_core.h"
+#include "hw/nic/packet_engines.h"
+#include "hw/nic/pci_interface.h"
+#include "hw/nic/special_registers.h"
+#include "hw/nic/sram.h"
+#include "hw/sim/module.h"
+#include "hw/sim/parameter.h"
+
+namespace vinic::nic {
+
+/// Module `nic` of a node. The platform attaches it to its bus (attach), binds the sockets of `link` to a
+/// cable, and `interrupt` to the host's line. Built in reset; the driver loads firmware and starts the core
+/// through the bus.
+class lanai_card : public sim::module {
+public:
+    lanai_card(const sc_core::sc_module_name& name, const bus::bus_properties& bus, bus::requester_id id);
+
+    sim::parameter<std::string> chip;
+    sim::parameter<std::uint64_t> clock_mhz;         // lanai.clock_mhz; 0: by the multiplier
+    sim::parameter<std::uint64_t> clock_multiplier;  // lanai.clock_multiplier, of the bus clock
+
+    const chip_traits& traits;
+    const card_clock clock;
+    const bus::requester_id id;
+
+    sram memory;                  // nic.sram
+    special_registers registers;  // nic.registers
+    lanai_core lanai;             // nic.lanai
+    bus::master master;           // nic.master
+    host_dma dma;                 // nic.dma
+    send_dma send;                // nic.send
+    receive_dma receive;          // nic.receive
+private:
+    packet_interface packets_;
+
+public:
+    link::port link;            // nic.link
+    doorbell_region doorbells;  // nic.doorbell
+    pci_interface pci;          // nic.pci
+    bus::target_port target;    // nic.target
+
+    /// Level of the host interrupt; set it before the simulation starts.
+    std::function<void(bool asserted)> interrupt;
+
+    /// Wires the card to the bus as master and target; the number is the target's, for pci_bus::map.
+    unsigned attach(bus::pci_bus& to);
+    /// At the end of the run, and before statistics of the core are read.
+    void finish() { lanai.finish(); }
+
+private:
+    static card_clock make_clock(const lanai_card& card, const bus::bus_properties& bus);
+    void wire_registers();
+    void reset_board();
+};
+
+}  // namespace vinic::nic

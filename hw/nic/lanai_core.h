@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// The LANai core in the simulation kernel: lets lanai::core run ahead in slices, executes its register
+// accesses on their edges, and turns its traps into reports (DESIGN.md, rule 2; hw/nic/lanai/core.h has the
+// timing).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "hw/nic/card_clock.h"
+#include "hw/nic/chip.h"
+#include "hw/nic/core_port.h"
+#include "hw/nic/lanai/core.h"
+#include "hw/nic/sram.h"
+#include "hw/sim/module.h"
+#include "hw/sim/parameter.h"
+#include "hw/sim/probe.h"
+#include "hw/sim/statistic.h"
+
+namespace vinic::nic {
+
+/// Where in the firmware's source a pc lies.
+struct code_location {
+    std::string function;
+    std::uint32_t offset = 0;  // in the function
+    std::string file;          // empty without line information
+    unsigned line = 0;
+};
+
+/// The symbols of the firmware image, for reports only.
+class symbol_source {
+public:
+    virtual ~symbol_source() = default;
+    virtual std::optional<code_location> locate(std::uint32_t pc) const = 0;
+};
+
+/// A number that the core keeps itself: as of its last sync, so exact after finish().
+class core_statistic : public sim::statistic {
+public:
+    core_statistic(const sim::module& owner, const std::string& name, const std::string& unit,
+                   const std::string& help, const lanai::core& of, std::uint64_t lanai::core_counters::*what)
+        : statistic(owner, name, unit, help), of_(of), what_(what) {}
+    std::uint64_t value() const { return of_.counters().*what_; }
+    std::vector<std::pair<std::string, std::uint64_t>> values(sim::picoseconds) const override {
+        return {{"", value()}};
+    }
+
+private:
+    const lanai::core& of_;
+    std::uint64_t lanai::core_counters::*what_;
+};
+
+class lanai_core : public sim::module, public core_port {
+public:
+    lanai_core(const sc_core::sc_module_name& name, const card_clock& clock, sram& memory,
+               lanai::device_port& devices);
+    ~lanai_core() override;
+
+    sim::parameter<bool> lockstep;
+    sim::parameter<std::uint64_t> slice_min_cycles;
+    sim::parameter<std::uint64_t> slice_max_cycles;
+    sim::parameter<std::uint64_t> load_slots;
+    sim::parameter<std::uint64_t> word_store_slots;
+    sim::parameter<std::uint64_t> narrow_store_slots;
+    sim::parameter<std::uint64_t> load_use_cycles;
+    sim::parameter<std::uint64_t> register_load_cycles;
+    sim::parameter<std::uint64_t> register_store_cycles;
+    sim::parameter<std::uint64_t> stack_limit_bytes;
+
+private:
+    const card_clock& clock_;
+    sram& memory_;
+    lanai::core core_;
+
+public:
+    core_statistic retired;
+    core_statistic load_use_wait;
+    core_statistic slot_wait;
+    core_statistic register_wait;
+
+    sim::value_probe state;  // 0 in reset, 1 running
+    sim::value_probe
+        pc;  // of each instruction in the cycle of its issue; watching it costs speed, not accuracy
+
+    /// Until release_reset() the core does nothing. It is in reset when built.
+    void assert_reset();
+    /// Registers zero, the first instruction issues in the cycle that is not over.
+    void release_reset();
+    bool in_reset() const { return in_reset_; }
+
+    /// Exact up to now: at the end of the run, and before anybody looks at counters or state.
+    void finish() { sync(); }
+
+    void use_symbols(const symbol_source* symbols) { symbols_ = symbols; }
+    lanai::core& core() { return core_; }
+
+    // core_port
+    void sync() override;
+    void memory_written(std::uint32_t address, std::size_t bytes) override;
+    void set_slot_pattern(lanai::sram_port port, const lanai::slot_pattern& pattern, cycle from) override;
+    const lanai::slot_schedule& slots() const override { return core_.slots(); }
+    [[noreturn]] void fail(const std::string& what) override;
+
+    void end_of_elaboration() override;
+
+private:
+    lanai::core_config configuration() const;
+    void step();
+    cycle slice_end(cycle from) const;
+    void adapt(std::uint64_t rewinds_before);
+    [[noreturn]] void report_trap(const lanai::trap_report& trap);
+    std::string place(std::uint32_t pc) const;
+
+    const symbol_source* symbols_ = nullptr;
+    sc_core::sc_event step_;
+    bool in_reset_ = true;
+    bool executing_ = false;  // a register access: the core stands exactly there
+    bool undisturbed_ = false;
+    cycle slice_;
+};
+
+}  // namespace vinic::nic

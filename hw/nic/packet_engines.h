@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// The packet interface of the LANai: send DMA and receive DMA between the SRAM and the link (facts
+// lanai_pcix.md B4).
+//
+// Send. SMP holds the first word of a part; writing its last word to SML (more parts follow) or SMLT (last
+// part: CRC-8 and tail follow) starts the part; SA leading bytes of the first word are skipped. The bytes are
+// those that the SRAM holds then; the engine takes slots as the bytes leave. SEND is set when the part has
+// left; to start another one before is an error of the firmware.
+//
+// Receive. RMP holds the first byte of a buffer; writing its last word to RML arms the engine for one packet.
+// The bytes of a packet, from its type field on, take slots as they come in; they are all in the SRAM after
+// the last slot of the packet, or of the buffer when that ends before the packet: BUFF, and the rest waits in
+// the link's slack buffer until the engine is armed again. Behind the data lies the remainder of the CRC-8,
+// zero for a whole packet. RECV: RMP stands at the next multiple of pointer_bytes behind that byte, and the
+// ORUN bits say by how much it overran it. A head that waits while no buffer is armed sets HEAD.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "hw/link/port.h"
+#include "hw/nic/card_clock.h"
+#include "hw/nic/special_registers.h"
+#include "hw/nic/sram.h"
+#include "hw/sim/module.h"
+#include "hw/sim/parameter.h"
+#include "hw/sim/probe.h"
+#include "hw/sim/statistic.h"
+#include "hw/sim/unit.h"
+
+namespace vinic::nic {
+
+class send_dma : public sim::module {
+public:
+    send_dma(const sc_core::sc_module_name& name, const card_clock& clock, sram& memory,
+             special_registers& registers);
+    SC_HAS_PROCESS(send_dma);
+
+    sim::parameter<std::uint64_t> start_clocks;
+
+    sim::counter<sim::unit::packets> packets{*this, "packets", "packets sent"};
+    sim::counter<sim::unit::bytes> bytes{*this, "bytes", "bytes sent, route included"};
+
+    sim::value_probe state;
+    sim::span_probe part{*this, "part", "a part: from its start to its last byte on the wire"};
+
+    void bind(link::port& port) { port_ = &port; }
+    void attach(core_port& core) { core_ = &core; }
+    void reset();
+
+    // From the link port.
+    void on_part_sent();
+    void on_sent();
+    void on_sending_changed();
+
+private:
+    void start(std::uint32_t last_word, bool last, cycle at);
+    void launch();
+    void reserve_slots();
+    void part_left();
+
+    const card_clock& clock_;
+    sram& memory_;
+    special_registers& registers_;
+    link::port* port_ = nullptr;
+    core_port* core_ = nullptr;
+    std::uint32_t smp_ = 0, sa_ = 0, limit_ = 0;
+    bool last_ = false;
+    bool busy_ = false;
+    cycle ready_from_ = 0;       // the engine takes the next part from this cycle on
+    std::uint32_t address_ = 0;  // of the part under way
+    std::uint64_t length_ = 0;
+    std::uint64_t wire_base_ = 0;  // number of its first byte at the port
+    sim::picoseconds began_ = 0;
+    sc_core::sc_event launch_;
+};
+
+class receive_dma : public sim::module {
+public:
+    receive_dma(const sc_core::sc_module_name& name, const card_clock& clock, const chip_traits& traits,
+                sram& memory, special_registers& registers);
+    SC_HAS_PROCESS(receive_dma);
+
+    sim::parameter<std::uint64_t> pointer_bytes;
+
+    sim::counter<sim::unit::packets> packets{*this, "packets", "packets received"};
+    sim::counter<sim::unit::bytes> bytes{*this, "bytes", "bytes received, without CRC-8"};
+    sim::counter<sim::unit::packets> bad_crc{*this, "bad_crc",
+                                             "packets with a CRC-8 remainder other than zero"};
+    sim::counter<sim::unit::events> limits_hit{*this, "limits_hit",
+                                               "buffers that ended before their packet (BUFF)"};
+    sim::counter<sim::unit::events> heads_waited{*this, "heads_waited",
+                                                 "packets that found no buffer armed (HEAD)"};
+
+    sim::value_probe state;
+    sim::span_probe reception{*this, "reception",
+                              "a packet into its buffer: from its head, or the arming that it "
+                              "waited for, to its last byte in the SRAM"};
+
+    void bind(link::port& port) { port_ = &port; }
+    void attach(core_port& core) { core_ = &core; }
+    void reset();
+
+    // From the link port.
+    void on_head();
+    void on_take_limit();
+    void on_tail(const link::packet_ptr& what, std::uint64_t bytes, std::uint8_t remainder);
+    void on_taking_changed();
+
+private:
+    enum class input : std::uint8_t { none, head, limit, tail };
+
+    void arm(std::uint32_t last_word, cycle at);
+    std::uint32_t pointer(cycle at) const;
+    void react();
+    void begin_taking();
+    void reserve_slots();
+    void store(std::uint64_t end);
+    void stored_limit();
+    void stored_tail();
+
+    const card_clock& clock_;
+    sram& memory_;
+    special_registers& registers_;
+    link::port* port_ = nullptr;
+    core_port* core_ = nullptr;
+
+    std::uint32_t rmp_ = 0;   // start of the buffer, or where the engine came to
+    std::uint64_t room_ = 0;  // bytes of the armed buffer
+    bool armed_ = false;
+    bool taking_ = false;  // a packet flows into the buffer
+    bool head_waits_ = false;
+    std::uint64_t taken_before_ = 0;  // characters of the packet that earlier buffers took
+    input pending_ = input::none;     // seen on the next edge
+    std::vector<std::uint8_t> data_;  // characters on their way to the SRAM
+    std::uint64_t packet_bytes_ = 0;
+    std::uint8_t remainder_ = 0;
+    sim::picoseconds began_ = 0;
+    sc_core::sc_event react_;
+};
+
+/// Hands the calls of the link port to the two engines.
+class packet_interface : public link::port_client {
+public:
+    packet_interface(send_dma& send, receive_dma& receive, special_registers& registers)
+        : send_(send), receive_(receive), registers_(registers) {}
+
+    void on_head(const link::packet_ptr&) override { receive_.on_head(); }
+    void on_take_limit() override { receive_.on_take_limit(); }
+    void on_tail(const link::packet_ptr& what, std::uint64_t bytes, std::uint8_t remainder) override {
+        receive_.on_tail(what, bytes, remainder);
+    }
+    void on_taking_changed() override { receive_.on_taking_changed(); }
+    void on_part_sent() override { send_.on_part_sent(); }
+    void on_sent() override { send_.on_sent(); }
+    void on_sending_changed() override { send_.on_sending_changed(); }
+    void on_blocked() override { registers_.raise({isr_event::nres}); }
+
+private:
+    send_dma& send_;
+    receive_dma& receive_;
+    special_registers& registers_;
+};
+
+}  // namespace vinic::nic
