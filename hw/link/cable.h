@@ -61,20 +61,20 @@ private:
         initiator_socket& onward;
         target_socket& back;
         sim::random_stream random;
-        std::uint64_t bits_to_error;
-        std::uint64_t bytes_drawn = 0;
+        std::uint64_t bits_to_error = 0;  ///< whole bits before the next error
+        std::uint64_t bytes_drawn = 0;    ///< bytes of this packet whose errors are decided
         bool dropping = false;
         picoseconds begun = 0;
-        picoseconds quiet_from = 0;
     };
 
     void start_of_simulation() override;
     void forward(unsigned side, transfer& message, phase what, picoseconds in) override;
     void backward(unsigned side, transfer& message, phase what, picoseconds in) override;
-    void begin(flight& on, const transfer& message);
+    void begin(flight& on, picoseconds now);
+    void end(flight& on, const transfer& message, picoseconds now);
     void damage(flight& on, const transfer& message);
-    void watch_tail(flight& on, const transfer& message, picoseconds now);
     std::uint64_t draw_distance(sim::random_stream& random) const;
+    sim::random_stream random_of(const char* which) const;
 
     std::array<forward_adapter, 2> forward_adapters_;
     std::array<backward_adapter, 2> backward_adapters_;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "hw/link/cable.h"
@@ -32,8 +33,16 @@ public:
     std::vector<std::string> waiting() const;
 
 private:
+    struct cable_end {
+        target_socket* from = nullptr;
+        initiator_socket* to = nullptr;
+    };
+    void plug(const topology::end& here, const topology::end& there, target_socket& from,
+              initiator_socket& to);
+
     topology layout_;
     routing routes_;
+    std::vector<cable_end> attached_;
     std::vector<std::unique_ptr<crossbar_switch>> switches_;
     std::vector<std::unique_ptr<cable>> cables_;
 };

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <span>
 
 #include "hw/link/agenda.h"
+#include "hw/link/inbox.h"
 #include "hw/link/protocol.h"
 #include "hw/link/receiver.h"
 #include "hw/link/transmitter.h"
@@ -33,7 +35,7 @@ public:
     /// The times at which received characters are taken have changed from now on: see port::taking().
     virtual void on_taking_changed() {}
 
-    /// The last byte of a part that is not the last has left (SEND).
+    /// The last byte of a part that is not the packet's last goes on the wire (SEND).
     virtual void on_part_sent() = 0;
     /// The packet has left, its GAP is on the wire (SEND): the next one can be sent.
     virtual void on_sent() = 0;
@@ -60,6 +62,7 @@ public:
     sim::counter<sim::unit::packets> crc_errors;
     sim::counter<sim::unit::events> blocked;
 
+    /// Parameters are `NAME.slack_bytes` ...; `port.slack_bytes` for all link ports of cards.
     port(const sc_core::sc_module_name& name, port_client& client);
     SC_HAS_PROCESS(port);
 
@@ -69,9 +72,10 @@ public:
     void send(std::span<const std::uint8_t> bytes, bool last, picoseconds period = 0);
     /// Whether a packet is begun whose GAP has not been sent.
     bool busy() const;
-    /// When each byte is put on the wire, numbered from the port's first; `sent_before` of them belong to
-    /// earlier packets.
+    /// When each character is put on the wire, numbered from the port's first; the packet begun last starts
+    /// at sending_base().
     const schedule& sending() const { return transmitter_.emission(); }
+    std::uint64_t sending_base() const { return sending_base_; }
 
     /// The packet at the front of the slack buffer, null when there is none.
     packet_ptr front() const;
@@ -87,12 +91,31 @@ public:
     const schedule& taking() const { return receiver_.taking(); }
     std::uint64_t front_base() const;
 
+    /// The most characters that the slack buffer has held, and its size.
+    std::uint64_t highest_slack() const { return receiver_.highest(); }
+    std::uint64_t slack_size() const { return receiver_.capacity(); }
+    /// How often the kernel woke this port.
+    std::uint64_t activations() const { return agenda_.activations(); }
+
 private:
-    enum kind : unsigned { control, arrival, launch, tail, part, level, taken_up, nres };
+    enum kind : unsigned { control, arrival, tail, part, launch, taken_up, level, nres, kinds };
 
     void forward(unsigned, transfer& message, phase what, picoseconds in) override;
     void backward(unsigned, transfer& message, phase what, picoseconds in) override;
+    void announce(transfer& message, phase what, picoseconds in) override;
+    void emission_appended(const run&) override { sending_changed_ = true; }
+    void emission_cut(std::uint64_t) override { sending_changed_ = true; }
+    void signal(phase what, picoseconds in) override;
+    void arrival_appended(const run&) override { plan_taking(); }
+    void arrival_cut(std::uint64_t from) override;
+
     void act();
+    void perform(unsigned what, picoseconds now);
+    void plan_taking();
+    void finish_taking();
+    void finish_part();
+    void refresh();
+    picoseconds taken_up_due() const;
 
     port_client& client_;
     forward_adapter forward_;
@@ -100,6 +123,19 @@ private:
     transmitter transmitter_;
     receiver receiver_;
     agenda agenda_;
+    inbox arrivals_;
+    inbox controls_;
+
+    packet_ptr filling_;  ///< begun, its last part not given yet
+    std::uint64_t sending_base_ = 0;
+    std::deque<std::uint64_t> parts_;  ///< the last character of each part that is not a packet's last
+    bool sending_changed_ = false;
+    bool blocked_ = false;
+
+    std::uint64_t limit_ = 0;
+    picoseconds spacing_ = 0;
+    bool limit_told_ = true;
+    bool taking_changed_ = false;
 };
 
 }  // namespace vinic::link

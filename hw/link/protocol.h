@@ -33,8 +33,8 @@ public:
     std::span<const std::uint8_t> bytes() const { return bytes_; }
     bool finished() const { return finished_; }
 
-    void append(std::span<const std::uint8_t> more) { bytes_.insert(bytes_.end(), more.begin(), more.end()); }
-    /// Appends the CRC-8 (facts/lanai_pcix.md B6) when `with_crc8`, else a zero in its place.
+    void append(std::span<const std::uint8_t> more);
+    /// Appends the CRC-8 (facts/lanai_pcix.md B6), or a zero in its place.
     void finish(bool with_crc8 = true);
 
     void flip(std::size_t byte, std::uint8_t bits, unsigned hop);
@@ -52,6 +52,7 @@ public:
 private:
     std::vector<std::uint8_t> bytes_;
     std::vector<damage> damages_;
+    std::uint8_t sender_crc_ = 0;
     bool finished_ = false;
 };
 
@@ -91,8 +92,9 @@ struct protocol_types {
     using tlm_phase_type = phase;
 };
 
-using initiator_socket = tlm::tlm_initiator_socket<8, protocol_types>;
-using target_socket = tlm::tlm_target_socket<8, protocol_types>;
+/// A port of a switch may stay without a cable.
+using initiator_socket = tlm::tlm_initiator_socket<8, protocol_types, 1, sc_core::SC_ZERO_OR_MORE_BOUND>;
+using target_socket = tlm::tlm_target_socket<8, protocol_types, 1, sc_core::SC_ZERO_OR_MORE_BOUND>;
 using forward_if = tlm::tlm_fw_transport_if<protocol_types>;
 using backward_if = tlm::tlm_bw_transport_if<protocol_types>;
 

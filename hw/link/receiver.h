@@ -53,20 +53,25 @@ public:
     const held& front() const { return packets_.front(); }
     const held& newest() const { return packets_.back(); }
     /// The front packet is taken to its end.
-    void pop(picoseconds now);
+    void pop();
 
     const schedule& arrival() const { return arrival_; }
     const schedule& taking() const { return taking_; }
     void taking_appended(const run& characters) { taking_.append(characters); }
+    void taking_follow(const run& arriving, picoseconds earliest, picoseconds spacing) {
+        taking_.follow(arriving, earliest, spacing);
+    }
     void taking_cut(std::uint64_t from) { taking_.truncate(from); }
 
     /// When the buffer next passes a threshold, by what is known at `now`; the owner calls level() then.
-    picoseconds level_due(picoseconds now) const;
+    picoseconds level_due(picoseconds now);
     void level(picoseconds now);
     bool stopping() const { return stopping_; }
 
-    /// Characters in the buffer at `t`, and the most there have been or will be by what is known.
-    std::uint64_t occupancy(picoseconds t) const;
+    /// Characters in the buffer at `t`; the most there have been at any event so far, which is where it peaks
+    /// (where arrival ends or taking begins); and the size.
+    std::uint64_t occupancy(picoseconds t) const { return arrival_.passed(t) - taking_.passed(t); }
+    std::uint64_t highest() const { return highest_; }
     std::uint64_t capacity() const { return slack_; }
 
 private:
@@ -79,6 +84,7 @@ private:
     schedule arrival_;
     schedule taking_;
     bool stopping_ = false;
+    std::uint64_t highest_ = 0;
 };
 
 }  // namespace vinic::link

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 
@@ -44,6 +45,9 @@ public:
     picoseconds time_of(std::uint64_t character) const;
     /// How many characters have passed at `t`, those of `t` itself included.
     std::uint64_t passed(picoseconds t) const;
+    /// Calls `f(run)` for what is scheduled of the characters `first` .. `end`.
+    template <typename F>
+    void for_each(std::uint64_t first, std::uint64_t end, F&& f) const;
 
     /// Appends the characters end() .. `from.end()` of a stream that becomes available as `from`, taken no
     /// earlier than `earliest` and no closer than `spacing` to each other.
@@ -53,6 +57,15 @@ private:
     std::deque<run> runs_;
     std::uint64_t end_ = 0;
 };
+
+template <typename F>
+void schedule::for_each(std::uint64_t first, std::uint64_t end, F&& f) const {
+    for (const run& r : runs_) {
+        const std::uint64_t from = std::max(first, r.first);
+        const std::uint64_t to = std::min(end, r.end());
+        if (from < to) f(run{from, to - from, r.time_of(from), r.period});
+    }
+}
 
 /// The first character `n` >= `from` of `in` with which more than `level` characters that came in have not
 /// gone out: in.time_of(n) < out.time_of(n - level). A character that goes out at the same instant has gone.

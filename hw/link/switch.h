@@ -49,23 +49,59 @@ public:
 
     /// Who waits for whom, one line each.
     std::vector<std::string> waiting() const;
-    /// What to say when a packet has been blocked for nres_ps; the fabric adds the rest of the network.
+    /// What is at the other end of a port's cable, for messages.
+    void name_peer(unsigned port, std::string what) { peers_[port] = std::move(what); }
+    /// What to say about the whole network when a packet has been blocked for nres_ps.
     std::function<std::vector<std::string>()> explain;
 
+    /// The most characters that a port's slack buffer has held, and its size.
+    std::uint64_t highest_slack(unsigned port) const;
+    std::uint64_t slack_size(unsigned port) const;
     /// How often the kernel woke this switch.
     std::uint64_t activations() const { return agenda_.activations(); }
 
 private:
     struct input;
     struct output;
-    enum kind : unsigned { control, arrival, routed, tail, launch, level, grant, nres };
+    /// In the order in which they are done when they fall on one instant.
+    enum kind : unsigned {
+        control,
+        arrival,
+        routed,
+        tail,
+        sunk,
+        grant,
+        launch,
+        level,
+        nres_in,
+        nres_out,
+        kinds
+    };
 
     void forward(unsigned port, transfer& message, phase what, picoseconds in) override;
     void backward(unsigned port, transfer& message, phase what, picoseconds in) override;
     void act();
+    void perform(unsigned what, unsigned port);
+    void do_control(unsigned port);
+    void do_arrival(unsigned port);
+    void do_route(unsigned port);
+    void do_tail(unsigned port);
+    void do_grant(unsigned port);
+    void start_routing(unsigned port);
+    void finish(unsigned port);
+    void sink(unsigned port);
+    void ask_for_grant(unsigned port);
+    unsigned choose(const output& among) const;
+    void refresh_input(unsigned port);
+    void refresh_output(unsigned port);
+    void watch_blocked(unsigned what, unsigned port, bool blocked);
+    [[noreturn]] void wedged();
 
+    std::vector<std::unique_ptr<forward_adapter>> forward_adapters_;
+    std::vector<std::unique_ptr<backward_adapter>> backward_adapters_;
     std::vector<std::unique_ptr<input>> inputs_;
     std::vector<std::unique_ptr<output>> outputs_;
+    std::vector<std::string> peers_;
     agenda agenda_;
 };
 

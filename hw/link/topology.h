@@ -67,8 +67,12 @@ private:
 /// The byte that leads from one port of a switch to another.
 std::uint8_t route_byte(unsigned from_port, unsigned to_port);
 
+/// The node at which a packet with this route ends; none when it is dropped on the way.
+std::optional<unsigned> destination(const topology& in, unsigned from,
+                                    const std::vector<std::uint8_t>& bytes);
+
 /// A cycle in the graph of which cable direction can wait for which when these routes are used, as text
-/// ("switch0.3 -> switch1.2 -> ..."); none when the routes cannot deadlock.
+/// ("switch 0 port 3 -> switch 1 port 2 -> ..."); none when the routes cannot deadlock.
 std::optional<std::string> find_cycle(const topology& in, const routing& routes);
 
 }  // namespace vinic::link

@@ -57,8 +57,8 @@ public:
 
     const schedule& emission() const { return emission_; }
     std::uint64_t next_character() const { return ready_.end(); }
-    /// When a character of a new packet could start: after the last one that is known.
-    picoseconds free_from() const { return free_; }
+    /// When a character could start: after the last one that is known.
+    picoseconds free_from() const;
 
 private:
     struct queued {
@@ -70,15 +70,16 @@ private:
         bool launched;
     };
     void emit(picoseconds now);
-    void send_run(const queued& of, const run& characters, phase what);
-    transfer message_about(const queued& of) const;
+    void cut(std::uint64_t from);
+    void announce(const queued& of, const run& characters, phase what);
+    /// The packet that the characters on the wire belong to; null when none has been launched.
+    queued* under_way();
 
     host& host_;
     wire cable_;
     std::deque<queued> packets_;
     schedule ready_;
     schedule emission_;
-    picoseconds free_ = 0;
     bool stopped_ = false;
     picoseconds stopped_at_ = 0;
 };
