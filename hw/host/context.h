@@ -24,11 +24,21 @@ using clocks = std::uint64_t;
 /// `memory::commit`.
 class context {
 public:
+    enum class state {
+        waiting,    ///< for a wake-up, a time, or (interrupt context) an interrupt
+        ready,      ///< for a processor
+        running,    ///< on a processor
+        stalled,    ///< on a processor that stands still
+        suspended,  ///< on a processor that serves an interrupt
+        finished
+    };
+
     virtual ~context() = default;
     context(const context&) = delete;
     context& operator=(const context&) = delete;
 
     const std::string& name() const { return name_; }
+    unsigned number() const { return number_; }
     cpu& processor() { return cpu_; }
     memory& ram();
 
@@ -52,28 +62,36 @@ public:
 
 protected:
     friend class cpu;
-    enum class state { idle, ready, running, stalled, suspended, blocked, finished };
 
     context(cpu& processor, std::string name, unsigned number);
 
+    /// Adds work and returns when it is done.
+    void work(clocks n);
+    /// Edge at which overhead and work will be done if nothing intervenes.
+    std::uint64_t end() const;
+    /// Returns when the context has a processor and has done its work.
+    void wait_until_done();
     void begin_stall();
     void end_stall();
     /// Another call than an empty poll was made.
     virtual void acted() {}
+    /// Code of the context is about to go on.
+    virtual void goes_on() {}
+    /// Clocks of work left if it goes on at `edge`; `forever` for a sleeping poller that nothing wakes yet.
+    virtual clocks left_from(std::uint64_t edge) const;
+    /// Takes `n` clocks off the work left.
+    virtual void advance(clocks n);
 
-    /// What the context does with the processor, in clocks: first the overhead of getting there, then work.
-    struct work {
-        clocks overhead = 0;
-        clocks left = 0;
-        std::uint64_t since = 0;  ///< edge at which it started or went on
-    };
+    static constexpr clocks forever = ~clocks{0} >> 1;
 
     cpu& cpu_;
     std::string name_;
     unsigned number_;
-    state state_ = state::idle;
-    work work_;
-    unsigned kernel_depth_ = 0;
+    state state_ = state::waiting;
+    clocks overhead_ = 0;          ///< to be executed before the work: getting on the processor
+    clocks left_ = 0;              ///< work
+    std::uint64_t since_ = 0;      ///< running: edge at which overhead and work started or went on
+    std::uint64_t busy_from_ = 0;  ///< running or stalled: edge from which the time is not yet in `busy`
     sc_core::sc_event resume_;
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <string>
@@ -82,9 +83,11 @@ public:
     const sim::clock_domain& clock() const { return clock_; }
     memory& ram() { return memory_; }
     /// Nanoseconds in clocks, rounded up.
-    clocks from_ns(std::uint64_t ns) const;
+    clocks from_ns(std::uint64_t ns) const { return clock_.edge_at_or_after(ns * 1000); }
+    /// A software cost: `n`, or zero in the what-if.
+    clocks cost(clocks n) const { return free_ ? 0 : n; }
 
-    /// Starts a process; it belongs to the cpu, and its number is the count of those before it.
+    /// Starts a process, ready now; it belongs to the cpu, and its number is the count of those before it.
     process& spawn(const std::string& process_name, user_memory* space, process::body what);
     const std::vector<std::unique_ptr<process>>& processes() const { return processes_; }
 
@@ -96,13 +99,77 @@ public:
     /// An interrupt of the kernel's own (a timer): runs `handler` once in interrupt context.
     void post_interrupt(std::function<void(context&)> handler);
 
+    /// Brings `busy` and `polls` up to now.
+    void settle();
+
 private:
     friend class context;
     friend class process;
+    class interrupt_context;
+
+    struct processor {
+        process* current = nullptr;
+        process* last = nullptr;
+        bool in_interrupt = false;
+        std::uint64_t taken = 0;           ///< edge at which `current` got it; time slices count from here
+        std::uint64_t leavable_since = 0;  ///< edge since which a time slice may end
+        std::uint64_t free_since = 0;      ///< edge since which nobody has it
+    };
+
+    // --- Decisions: each at an edge, from what was so before it.
+    /// Takes those of this instant. Whoever changes something at an instant calls it first.
+    void decide();
+    void plan();
+    void take_interrupt(std::uint64_t edge);
+    void change_hands(std::uint64_t edge);
+    void dispatch(process& p, processor& on, std::uint64_t edge);
+    void put_back(processor& from, std::uint64_t edge);
+    void queue_up(process& p, bool woken);
+    void vacate(process& p);
+    std::uint64_t interrupt_due() const;
+    std::uint64_t slice_due(const processor& p) const;
+    std::uint64_t free_due(const processor& p) const;
+
+    // --- What contexts ask for.
+    std::uint64_t edge_now() const { return clock_.edge_at_or_before(sim::now()); }
+    clocks copy_clocks(std::uint64_t bytes) const;
+    void start(context& c);
+    void start_again(context& c);
+    void account(context& c, std::uint64_t edge);
+    void count_busy(context& c, std::uint64_t edge);
+    /// `woken`: after a wait, which costs.
+    void make_ready(process& p, bool woken);
+    void release(process& p);
+    void stalled(context& c);
+    void stall_over(context& c, std::uint64_t edge);
+    void kernel_left(process& p);
+    void plan_interrupt(sim::picoseconds earliest);
+    void serve_interrupt();
+    void end_interrupt();
+    void tell_sharers(const process& who);
+    processor& processor_of(const process& p) { return processors_[p.last_processor_]; }
+    void probe_running(const process& p, const processor& on);
+
     sim::clock_domain clock_;
     memory& memory_;
     bool free_;
+    std::uint64_t slice_clocks_;
+    std::vector<processor> processors_;
     std::vector<std::unique_ptr<process>> processes_;
+    std::vector<process*> ready_;    ///< by time, then number
+    std::vector<process*> napping_;  ///< asleep between polls
+
+    std::unique_ptr<interrupt_context> interrupt_;
+    std::vector<std::function<void(context&)>> handlers_;
+    std::deque<std::function<void(context&)>> posted_;
+    bool level_ = false;
+    sim::picoseconds level_since_ = 0;
+    sim::picoseconds interrupt_request_ = sim::never;
+    std::uint64_t interruptible_since_ = 0;
+    std::uint64_t interrupt_begin_ = 0;
+
+    sim::picoseconds due_ = sim::never;
+    sc_core::sc_event due_event_;
 };
 
 }  // namespace vinic::host

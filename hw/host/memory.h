@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <set>
 #include <span>
@@ -65,12 +66,14 @@ public:
 
     // --- Frames. The lowest free one is taken; throws model_error when RAM is full.
     physical_address allocate_frame();
-    /// A frame backed by a page that lives elsewhere and outlives the frame.
-    physical_address allocate_frame(std::byte* page);
+    /// A frame backed by a page of `owner`'s that lives elsewhere and outlives the frame.
+    physical_address allocate_frame(std::byte* page, const void* owner);
     /// The lowest run of free frames that holds `bytes`; contiguous in `pointer` too.
     physical_address allocate_contiguous(std::uint64_t bytes);
     void free_frame(physical_address frame);
     void free_contiguous(physical_address begin, std::uint64_t bytes);
+    /// The owner of a foreign page goes: frees the frame, pinned or not.
+    void forget_frame(physical_address frame);
     std::uint64_t frames_in_use() const { return in_use_; }
 
     void pin(physical_address frame);
@@ -81,14 +84,16 @@ public:
     /// Real memory behind `at`; valid to the end of its page, or of its contiguous run.
     std::byte* pointer(physical_address at);
 
-    /// What a processor of this node sees or stores now.
+    /// What a processor of this node sees or stores now. Whether another process that looks at the very
+    /// instant of a store sees it is a race; what crosses from one to another belongs in `write_at` or
+    /// `change_at`.
     void read(physical_address at, std::span<std::byte> into);
     void write(physical_address at, std::span<const std::byte> from);
 
     /// What DMA sees: everything written so far, visible to processors or not.
     void dma_read(physical_address at, std::span<std::byte> into);
-    /// Becomes visible, as a whole, at `visible_at`, which must lie in the future and not before that of
-    /// earlier writes.
+    /// Becomes visible, as a whole, at `visible_at`, which must lie in the future; at one instant, in the
+    /// order of the calls.
     void write_at(physical_address at, std::span<const std::byte> from, sim::picoseconds visible_at);
     /// Any other change that polls can observe (a state kept by the kernel agent): runs when it is due, on
     /// whoever commits first. Watchers of `touched` are told.
@@ -102,14 +107,20 @@ public:
 
     // --- Watching.
     void watch(const physical_range& range, memory_watcher& who);
+    /// All pages of `owner`.
+    void watch_pages_of(const void* owner, memory_watcher& who);
     void unwatch(memory_watcher& who);
+    /// Whether `range` may have changed for processors after `at` (by the page); an empty range stands for
+    /// what `change_at` touches outside memory.
+    bool changed_since(sim::picoseconds at, const physical_range& range) const;
 
 private:
     struct frame {
         std::byte* page = nullptr;
         std::uint32_t pin_count = 0;
         bool used = false;
-        bool foreign = false;  ///< the page lives elsewhere
+        const void* owner = nullptr;  ///< of a page that lives elsewhere
+        sim::picoseconds changed_at = 0;
     };
     struct pending_write {
         sim::picoseconds at;
@@ -119,22 +130,30 @@ private:
     };
     struct watched {
         physical_range range;
+        const void* owner;  ///< all its pages, if not null
         memory_watcher* who;
     };
 
     void commit_pending();
     void enqueue(pending_write what);
-    frame& frame_of(physical_address at);
+    void mark_changed(const physical_range& range, sim::picoseconds at);
+    bool touches(const physical_range& range, const watched& w) const;
+    frame& frame_at(std::uint64_t index);
+    frame& used_frame(physical_address at, const char* doing);
+    std::uint64_t take(std::uint64_t index);
+    void release(std::uint64_t index);
+    std::uint64_t lowest_run(std::uint64_t count) const;
     void check(const physical_range& range) const;
     /// Calls `use(pointer, offset, bytes)` for each piece of the range that lies in one page.
     template <typename Use>
     void for_each_page(const physical_range& range, Use use);
 
-    std::vector<frame> frames_;  ///< up to the highest one ever used
-    std::set<std::uint64_t> free_;
+    std::vector<frame> frames_;     ///< up to the highest one ever needed
+    std::set<std::uint64_t> free_;  ///< below frames_.size()
     std::uint64_t in_use_ = 0;
-    std::vector<std::unique_ptr<std::byte[]>> pages_;
-    std::deque<pending_write> pending_;
+    sim::picoseconds changed_elsewhere_at_ = 0;
+    std::map<std::uint64_t, std::unique_ptr<std::byte[]>> blocks_;  ///< own pages and runs, by first frame
+    std::deque<pending_write> pending_;                             ///< by time
     std::vector<watched> watched_;
 };
 

@@ -5,14 +5,14 @@
 #include <exception>
 #include <functional>
 #include <list>
-#include <memory>
-#include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "hw/host/address_space.h"
 #include "hw/host/context.h"
 #include "hw/host/memory.h"
+#include "hw/host/poll.h"
 
 namespace vinic::host {
 
@@ -39,26 +39,16 @@ private:
     std::list<process*> waiters_;
 };
 
-/// One place that a process polls.
-struct poll_point {
-    std::uint64_t key = 0;   ///< identity: the same key stands for the same look at the same place
-    clocks cost = 1;         ///< of one look; at least one clock
-    physical_range watched;  ///< what the look reads; empty when only `change_at` or `disturb` can change it
-    sim::picoseconds deadline = sim::never;  ///< the look also asks whether this time has come
-};
-
 /// A simulated process (or thread of one): native code on a SystemC thread of its own, charged through its
-/// node's processors.
+/// node's processors. Made by `cpu::spawn`.
 class process : public context, private memory_watcher {
 public:
     using body = std::function<void(process&)>;
 
-    /// Ready at the instant of its creation; `number` is its rank among processes that are ready at one
-    /// instant. `space` may be null for a process that has none, and is shared by threads of one process.
     process(cpu& processor, std::string name, unsigned number, user_memory* space, body what);
     ~process() override;
 
-    unsigned number() const { return number_; }
+    bool has_space() const { return space_ != nullptr; }
     user_memory& space() { return *space_; }
     bool finished() const { return state_ == state::finished; }
     /// What ended the body, if an exception did; the kernel is stopped then.
@@ -70,12 +60,15 @@ public:
     /// block), and leaves it.
     template <typename F>
     auto trap(F&& in_kernel) {
-        struct kernel_mode {
-            explicit kernel_mode(process& p) : self(p) { self.enter_kernel(); }
-            ~kernel_mode() noexcept(false) { self.leave_kernel(); }
-            process& self;
-        } mode(*this);
-        return in_kernel();
+        enter_kernel();
+        if constexpr (std::is_void_v<decltype(in_kernel())>) {
+            in_kernel();
+            leave_kernel();
+        } else {
+            auto result = in_kernel();
+            leave_kernel();
+            return result;
+        }
     }
 
     /// Gives the processor up until somebody wakes the queue or `deadline` has come; false for the latter.
@@ -91,35 +84,69 @@ public:
     /// watches changes. `found` must read nothing but memory in `point.watched`, state changed through
     /// `memory::change_at`, and the deadline.
     ///
-    /// The program must not count its empty looks itself; one that does says so with `counts_polls`.
+    /// A program that counts its empty looks and acts on the count must say so with `counts_polls`.
     template <typename F>
     bool poll(const poll_point& point, F&& found) {
         if (!look(point)) return false;
-        const bool yes = found();
-        looked(point, yes);
-        return yes;
+        if (!found()) return false;
+        found_something();
+        return true;
     }
     void counts_polls(bool yes) { counts_polls_ = yes; }
-    /// Something that its polls may observe changed now, other than through memory: a sleeper's next look is
-    /// real.
-    void disturb();
+    /// Whether the program may look at its memory between polls through real pointers (the default): then any
+    /// write to it ends the sleep. One that reads only through the library says no.
+    void reads_memory_directly(bool yes) { reads_memory_directly_ = yes; }
+    /// Something that its polls may observe changed now, other than through memory.
+    void disturb() { changes_at(sim::now()); }
 
 private:
     friend class cpu;
     friend class wait_queue;
 
+    void run();
     void enter_kernel();
     void leave_kernel();
+    void timer();
+    /// Gives the processor up in state `waiting`; returns when the process runs again.
+    void wait_off_processor(sim::picoseconds deadline);
+    bool too_late() const;
+    bool woken();
+
     /// One look's time; false when it is known to have found nothing.
     bool look(const poll_point& point);
-    void looked(const poll_point& point, bool yes);
+    bool sleep_through_polls();
+    bool changed_since(sim::picoseconds at, const std::vector<poll_point>& cycle) const;
+    void found_something();
+    void count_slept_polls(clocks executed = 0);
+    bool replay(const poll_point& point, bool& real);
     void changes_at(sim::picoseconds at) override;
     void acted() override;
+    void goes_on() override;
+    clocks left_from(std::uint64_t edge) const override;
+    void advance(clocks n) override;
 
     user_memory* space_;
+    bool shares_space_ = false;  ///< with other threads of the program
     body body_;
     std::exception_ptr failure_;
+
+    unsigned kernel_depth_ = 0;
+    sim::picoseconds ready_since_ = 0;
+    sim::picoseconds waiting_since_ = 0;
+    bool waking_ = false;  ///< ready after a wait
+    unsigned last_processor_ = 0;
+    wait_queue* queue_ = nullptr;
+    bool timed_out_ = false;
+    sc_core::sc_event timer_;
+
     bool counts_polls_ = false;
+    bool reads_memory_directly_ = true;
+    poll_history history_;
+    poll_nap nap_;
+    sim::picoseconds disturbed_at_ = 0;
+    std::uint64_t slept_polls_ = 0;  ///< of this nap, already counted
+    std::size_t replay_next_ = 0;    ///< looks of the cycle that the program has yet to hear of, from here
+    std::size_t replay_end_ = 0;     ///< to here
 };
 
 }  // namespace vinic::host
