@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "testbench/cli/command_line.h"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+
+#include "hw/sim/error.h"
+#include "testbench/cli/interrupt.h"
+#include "testbench/cli/output.h"
+#include "testbench/cli/verbs.h"
+#include "testbench/cli/version.h"
+
+namespace vinic::testbench {
+
+namespace {
+
+/// One grammar for all verbs: the options by group, bound to the struct of the verb that takes them.
+void add_result_options(CLI::App& verb, result_options& to) {
+    verb.add_option("--json", to.json, "JSON instead of a table: to FILE.json, or to standard output")
+        ->type_name("[FILE.json]");
+    verb.add_flag("--reproducible", to.reproducible,
+                  "Leave out what may differ between two runs of the same simulation");
+}
+
+void add_platform_options(CLI::App& verb, platform_options& to) {
+    verb.add_option("--design", to.design, "Name of a design (vinic designs) or a design file")
+        ->type_name("NAME|FILE.yaml")
+        ->capture_default_str();
+    verb.add_option("--set", to.settings, "Set a parameter (vinic params); may be repeated")
+        ->type_name("NAME=VALUE")
+        ->allow_extra_args(false);
+    verb.add_option("--nodes", to.nodes, "Number of nodes, instead of the design's")->type_name("N");
+    verb.add_option("--shuffle", to.shuffle)->group("");
+}
+
+void add_simulation_options(CLI::App& verb, simulation_options& to) {
+    add_platform_options(verb, to);
+    verb.add_option("--seed", to.seed, "Seed of every random stream")->type_name("N")->capture_default_str();
+    verb.add_option_function<std::string>(
+            "--until", [&to](const std::string& text) { to.until = parse_time(text); },
+            "Stop at this simulated time, as in 10us")
+        ->type_name("TIME");
+    verb.add_flag("--lockstep", to.lockstep, "Execute firmware one instruction at a time (same results)");
+    verb.add_flag("--unsafe", to.unsafe, "Let the script use io, os, package and debug");
+    verb.add_flag("--stats", to.statistics, "Statistics of every module");
+    verb.add_flag("--account", to.account, "Where the time of one message went, stage by stage");
+    verb.add_flag("--fingerprint", to.fingerprint, "Hash of everything that could be seen of the run");
+    verb.add_option("--wave", to.wave, "Waveforms of bus, card, core and links")->type_name("FILE.vcd");
+    verb.add_option("--log", to.log, "One line per event: time, module, what")->type_name("FILE");
+    verb.add_option("--profile", to.profile,
+                    "Firmware's cycles per function and source line: to FILE, or printed")
+        ->type_name("[FILE.txt]");
+    add_result_options(verb, to);
+}
+
+/// What the user asked for: the options of each verb and the verb that was chosen.
+struct request {
+    run_options run;
+    designs_options designs;
+    params_options params;
+    stats_options stats;
+    firmware_options firmware;
+    compare_options compare;
+};
+
+CLI::App& add_run(CLI::App& program, request& to) {
+    CLI::App& verb = *program.add_subcommand("run", "Run a workload on a design");
+    verb.add_option("workload", to.run.workload, "Name of a workload or a script")
+        ->type_name("NAME|FILE.lua")
+        ->required();
+    add_simulation_options(verb, to.run);
+    verb.footer(
+        "Arguments of the workload follow --, as name=value; `-- help` lists them.\n\nExamples:\n"
+        "  vinic run pingpong\n"
+        "  vinic run pingpong --set nic.lanai.clock_mhz=66 --account\n"
+        "  vinic run stream --json stream.json --wave stream.vcd -- sizes=4096 count=100\n"
+        "  vinic run all_to_all --nodes 8 --design my_design.yaml\n"
+        "  vinic run ./my_workload.lua --until 5ms --log run.log");
+    return verb;
+}
+
+void add_reference_verbs(CLI::App& program, request& to) {
+    CLI::App& designs = *program.add_subcommand("designs", "List the designs that ship");
+    add_result_options(designs, to.designs);
+    designs.footer("Examples:\n  vinic designs\n  vinic designs --json");
+
+    CLI::App& params =
+        *program.add_subcommand("params", "Every parameter: value, unit, range, help and source");
+    params.add_option("pattern", to.params.pattern, "Only names that contain it (* and ? allowed)")
+        ->type_name("PATTERN");
+    add_platform_options(params, to.params);
+    add_result_options(params, to.params);
+    params.footer(
+        "Examples:\n  vinic params\n  vinic params bus.\n  vinic params 'node0.nic.*clock*' --design myvia "
+        "--json");
+
+    CLI::App& stats = *program.add_subcommand("stats", "Every statistic that a design's modules keep");
+    stats.add_option("pattern", to.stats.pattern, "Only names that contain it (* and ? allowed)")
+        ->type_name("PATTERN");
+    add_platform_options(stats, to.stats);
+    add_result_options(stats, to.stats);
+    stats.footer(
+        "The values of a run: vinic run WORKLOAD --stats.\n\nExamples:\n  vinic stats\n  vinic stats "
+        "nic.lanai");
+}
+
+void add_firmware(CLI::App& program, request& to) {
+    CLI::App& verb =
+        *program.add_subcommand("firmware", "Size, sections and disassembly of a design's firmware");
+    verb.add_option("design", to.firmware.design, "Design, image or name of a firmware")
+        ->type_name("DESIGN|FILE.elf")
+        ->capture_default_str();
+    add_result_options(verb, to.firmware);
+    verb.footer(
+        "Examples:\n  vinic firmware\n  vinic firmware myvia\n"
+        "  vinic firmware build my_firmware -o my_firmware.elf");
+    CLI::App& build = *verb.add_subcommand("build", "Compile and link a firmware of your own");
+    build.add_option("folder", to.firmware.source, "Folder with its sources")->type_name("DIR")->required();
+    build.add_option("-o,--output", to.firmware.image, "The linked image")->type_name("FILE.elf")->required();
+    build.add_flag("--allow-other-clang", to.firmware.allow_other_clang,
+                   "Accept a clang other than 14, which gives other cycles");
+    build.footer("Examples:\n  vinic firmware build my_firmware -o my_firmware.elf");
+}
+
+void add_compare(CLI::App& program, request& to) {
+    CLI::App& verb = *program.add_subcommand("compare", "Two result files side by side, with ratios");
+    verb.add_option("before", to.compare.before, "Result of `vinic run --json`")
+        ->type_name("A.json")
+        ->required();
+    verb.add_option("after", to.compare.after, "Another one")->type_name("B.json")->required();
+    verb.add_option("--tolerance", to.compare.tolerance_percent,
+                    "Exit with status 1 when a number differs by more than that many percent")
+        ->type_name("%")
+        ->check(CLI::NonNegativeNumber);
+    add_result_options(verb, to.compare);
+    verb.footer(
+        "Examples:\n  vinic compare before.json after.json\n"
+        "  vinic compare before.json after.json --tolerance 0");
+}
+
+/// `--json` and `--profile` may stand alone. They take the next word only when it can be a place for what
+/// they write: "-", or a name with a suffix of theirs.
+void give_places(std::vector<std::string>& arguments) {
+    for (std::size_t i = 0; i < arguments.size() && arguments[i] != "--"; ++i) {
+        const bool json = arguments[i] == "--json";
+        if (!json && arguments[i] != "--profile") continue;
+        const std::string next = i + 1 < arguments.size() ? arguments[i + 1] : "";
+        const bool place = next == "-" || next.ends_with(json ? ".json" : ".txt");
+        if (!place) arguments.insert(arguments.begin() + static_cast<std::ptrdiff_t>(i) + 1, "-");
+    }
+}
+
+/// Takes away what follows "--".
+std::vector<std::string> split_workload_arguments(std::vector<std::string>& arguments) {
+    const auto dashes = std::find(arguments.begin(), arguments.end(), "--");
+    if (dashes == arguments.end()) return {};
+    std::vector<std::string> rest(dashes + 1, arguments.end());
+    arguments.erase(dashes, arguments.end());
+    return rest;
+}
+
+std::string joined(const std::vector<std::string>& arguments) {
+    std::string text = "vinic";
+    for (const auto& argument : arguments) text += ' ' + argument;
+    return text;
+}
+
+void check_verb(const CLI::App& program, const std::vector<std::string>& arguments) {
+    std::vector<std::string> verbs;
+    for (const CLI::App* verb : program.get_subcommands(nullptr)) verbs.push_back(verb->get_name());
+    if (arguments.empty())
+        throw sim::input_error("expected a verb: {}; `vinic --help` shows more", fmt::join(verbs, ", "));
+    const std::string& verb = arguments.front();
+    if (verb.starts_with('-') || std::find(verbs.begin(), verbs.end(), verb) != verbs.end()) return;
+    const std::string near = sim::nearest_name(verb, verbs);
+    throw sim::input_error("no verb is named '{}'; {}", verb,
+                           near.empty() ? fmt::format("there are {}", fmt::join(verbs, ", "))
+                                        : fmt::format("did you mean '{}'?", near));
+}
+
+/// The deepest verb that was named, whose options the user meant.
+const CLI::App* chosen(const CLI::App& program) {
+    const CLI::App* verb = &program;
+    while (!verb->get_subcommands().empty()) verb = verb->get_subcommands().front();
+    return verb;
+}
+
+[[noreturn]] void unknown_argument(const CLI::App& program, const std::vector<std::string>& arguments) {
+    const CLI::App* verb = chosen(program);
+    std::vector<std::string> names;
+    for (const CLI::Option* option : verb->get_options())
+        if (!option->get_lnames().empty() && !option->get_group().empty())
+            names.push_back("--" + option->get_lnames().front());
+    for (const auto& argument : arguments) {
+        const std::string name = argument.substr(0, argument.find('='));
+        if (!name.starts_with("--") || std::find(names.begin(), names.end(), name) != names.end()) continue;
+        if (name == "--shuffle") continue;
+        const std::string near = sim::nearest_name(name, names);
+        throw sim::input_error("vinic {} has no option {}{}", verb->get_name(), name,
+                               near.empty() ? std::string() : fmt::format("; did you mean {}?", near));
+    }
+    throw sim::input_error("vinic {}: did not expect {}", verb->get_name(),
+                           fmt::join(verb->remaining(), " "));
+}
+
+status perform(const CLI::App& program, request& wanted) {
+    const auto is = [&](const char* name) { return program.got_subcommand(name); };
+    if (is("run")) return run(wanted.run);
+    if (is("designs")) return list_designs(wanted.designs);
+    if (is("params")) return list_parameters(wanted.params);
+    if (is("stats")) return list_statistics(wanted.stats);
+    if (is("compare")) return compare(wanted.compare);
+    const bool build = program.get_subcommand("firmware")->got_subcommand("build");
+    return build ? build_firmware(wanted.firmware) : show_firmware(wanted.firmware);
+}
+
+status parse_and_perform(std::vector<std::string> arguments) {
+    request wanted;
+    CLI::App program("vinic: a cycle-approximate simulator of Virtual Interface NICs", "vinic");
+    program.set_version_flag(
+        "--version", fmt::format("vinic {} ({}, {}, {})", version, git_revision, compiler, build_type));
+    program.require_subcommand(1);
+    program.get_formatter()->column_width(34);
+    program.footer("Examples:\n  vinic run pingpong\n  vinic run --help\n  vinic params nic.lanai");
+    add_run(program, wanted);
+    add_reference_verbs(program, wanted);
+    add_firmware(program, wanted);
+    add_compare(program, wanted);
+
+    wanted.run.command = joined(arguments);
+    wanted.run.arguments = split_workload_arguments(arguments);
+    check_verb(program, arguments);
+    give_places(arguments);
+    try {
+        program.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+    } catch (const CLI::Success& help) {
+        program.exit(help);
+        return status::done;
+    } catch (const CLI::ExtrasError&) {
+        unknown_argument(program, arguments);
+    } catch (const CLI::ParseError& error) {
+        throw sim::input_error("{}", error.what());
+    }
+    return perform(program, wanted);
+}
+
+}  // namespace
+
+status run_command_line(std::vector<std::string> arguments) {
+    const auto say = [](const char* what) { std::fprintf(stderr, "vinic: %s\n", what); };
+    try {
+        return parse_and_perform(std::move(arguments));
+    } catch (const sim::input_error& error) {
+        say(error.what());
+        return status::bad_input;
+    } catch (const interrupted& stop) {
+        say(stop.what());
+        return status::interrupted;
+    } catch (const std::exception& error) {
+        say(error.what());
+        return status::model_error;
+    }
+}
+
+}  // namespace vinic::testbench

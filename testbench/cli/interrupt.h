@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <stdexcept>
+
+namespace vinic::testbench {
+
+/// The user stopped the run with Ctrl-C (or SIGTERM): exit status 130.
+class interrupted : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
+
+/// While it lives, SIGINT and SIGTERM only raise a flag; a second one ends the program at once.
+class interrupt_guard {
+public:
+    interrupt_guard();
+    ~interrupt_guard();
+    interrupt_guard(const interrupt_guard&) = delete;
+    interrupt_guard& operator=(const interrupt_guard&) = delete;
+
+    bool raised() const;
+};
+
+}  // namespace vinic::testbench

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "hw/sim/time.h"
+
+namespace vinic::testbench {
+
+/// What every verb that looks at a platform takes.
+struct platform_options {
+    std::string design = "myvia";
+    std::vector<std::string> settings;  ///< of --set, as given: "name=value"
+    std::optional<std::uint64_t> nodes;
+    std::uint64_t seed = 1;
+    bool lockstep = false;
+    std::uint64_t shuffle = 0;  ///< other than 0: seed of the dummy events and of the order of construction
+};
+
+/// Where results go. `json` empty: a table on standard output; else the place of the JSON.
+struct result_options {
+    std::string json;
+    bool reproducible = false;
+};
+
+/// What every verb that simulates takes.
+struct simulation_options : platform_options, result_options {
+    std::optional<sim::picoseconds> until;
+    bool unsafe = false;
+    bool statistics = false;
+    bool account = false;
+    bool fingerprint = false;
+    std::string wave;
+    std::string log;
+    std::string profile;  ///< "-" or a file; empty: none
+};
+
+/// "10us", "2.5 ms" -> picoseconds. Throws input_error.
+sim::picoseconds parse_time(const std::string& text);
+
+/// "name=value" -> both; throws input_error that names `option`.
+std::pair<std::string, std::string> split_setting(const std::string& text, const std::string& option);
+
+}  // namespace vinic::testbench

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "testbench/cli/command_line.h"
+#include "testbench/cli/options.h"
+
+namespace vinic::testbench {
+
+struct run_options : simulation_options {
+    std::string workload;
+    std::vector<std::string> arguments;  ///< of the workload: what followed "--"
+    std::string command;                 ///< the whole command line, for the provenance
+};
+status run(const run_options&);
+
+struct designs_options : result_options {};
+status list_designs(const designs_options&);
+
+struct params_options : platform_options, result_options {
+    std::string pattern;
+};
+status list_parameters(const params_options&);
+
+struct stats_options : platform_options, result_options {
+    std::string pattern;
+};
+status list_statistics(const stats_options&);
+
+struct firmware_options : platform_options, result_options {
+    std::string source;  ///< folder, of `firmware build`
+    std::string image;   ///< -o of `firmware build`
+    bool allow_other_clang = false;
+};
+status show_firmware(const firmware_options&);
+status build_firmware(const firmware_options&);
+
+struct compare_options : result_options {
+    std::string before;
+    std::string after;
+    std::optional<double> tolerance_percent;
+};
+status compare(const compare_options&);
+
+}  // namespace vinic::testbench

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "testbench/lua/script.h"
+
+#include <lua.hpp>
+
+#include "hw/sim/error.h"
+#include "testbench/lua/libraries.h"
+#include "testbench/lua/stack.h"
+
+namespace vinic::testbench {
+
+namespace {
+
+/// Replaces the error on top of `L` by its text and the way there, as `thread` still has it.
+void explain(lua_State* L, lua_State* thread) {
+    if (lua_type(L, -1) != LUA_TSTRING && !luaL_getmetafield(L, -1, "__tostring"))
+        lua_pushfstring(L, "error object is a %s value", luaL_typename(L, -1));
+    else
+        luaL_tolstring(L, -1, nullptr);
+    luaL_traceback(L, thread, lua_tostring(L, -1), L == thread ? 1 : 0);
+}
+
+int with_traceback(lua_State* L) {
+    explain(L, L);
+    return 1;
+}
+
+}  // namespace
+
+script::script(const std::filesystem::path& file, const options& given)
+    : options_(given), state_(luaL_newstate()), load_random_(given.seed, "workload") {
+    if (!state_) throw std::bad_alloc();
+    *static_cast<script**>(lua_getextraspace(state_)) = this;
+    try {
+        for (const auto& argument : given.arguments) {
+            const std::size_t equals = argument.find('=');
+            if (equals == std::string::npos || equals == 0)
+                throw sim::input_error("argument '{}' of the workload: expected name=value", argument);
+            given_.emplace_back(argument.substr(0, equals), argument.substr(equals + 1));
+        }
+        lua::open_sandbox(state_, given.unsafe);
+        lua::open_workload_library(state_);
+        lua::open_memory_library(state_);
+        lua::open_vipl_library(state_);
+        lua::run_prelude(state_);
+        execute_file(file);
+        check_arguments(file);
+    } catch (...) {
+        lua_close(state_);
+        throw;
+    }
+}
+
+script::~script() { lua_close(state_); }
+
+script& script::of(lua_State* state) { return **static_cast<script**>(lua_getextraspace(state)); }
+
+script::task& script::current() {
+    if (!running_) throw script_error("only a process can do this: see process(node, function)");
+    return *running_;
+}
+
+const std::string* script::given_argument(const std::string& name) const {
+    const std::string* found = nullptr;
+    for (const auto& [given, value] : given_)
+        if (given == name) found = &value;
+    return found;
+}
+
+void script::add_process(unsigned node, std::string name, int function) {
+    task& added = tasks_.emplace_back(task{.random = sim::random_stream(options_.seed, "workload." + name)});
+    added.owner = this;
+    added.node = node;
+    added.name = std::move(name);
+    added.function = function;
+}
+
+void script::execute_file(const std::filesystem::path& file) {
+    lua_pushcfunction(state_, with_traceback);
+    // Mode "t": bytecode could do anything.
+    if (luaL_loadfilex(state_, file.c_str(), options_.unsafe ? nullptr : "t") != LUA_OK ||
+        lua_pcall(state_, 0, 0, 1) != LUA_OK)
+        raise();
+    lua_settop(state_, 0);
+    executing_file_ = false;
+}
+
+void script::raise() {
+    if (failure_) std::rethrow_exception(failure_);
+    std::size_t size = 0;
+    const char* text = lua_tolstring(state_, -1, &size);
+    throw sim::input_error("{}", std::string_view(text, size));
+}
+
+void script::check_arguments(const std::filesystem::path& file) const {
+    std::vector<std::string> names;
+    for (const auto& argument : arguments_) names.push_back(argument.name);
+    for (const auto& [name, value] : given_) {
+        if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+        const std::string near = sim::nearest_name(name, names);
+        throw sim::input_error("{} has no argument '{}'; {}", file.stem().string(), name,
+                               near.empty() ? fmt::format("it has {}", fmt::join(names, ", "))
+                                            : fmt::format("did you mean '{}'?", near));
+    }
+}
+
+std::vector<workload_process> script::processes() {
+    std::vector<workload_process> all;
+    for (task& one : tasks_)
+        all.push_back({one.node, one.name, [this, &one](process_environment& in) { run_task(one, in); }});
+    return all;
+}
+
+void script::run_task(task& which, process_environment& in) {
+    lua_State* const thread = lua_newthread(state_);
+    which.thread = luaL_ref(state_, LUA_REGISTRYINDEX);
+    which.environment = &in;
+    running_ = &which;
+    lua_rawgeti(thread, LUA_REGISTRYINDEX, which.function);
+    lua_pushinteger(thread, in.node);
+    int results = 0;
+    const int ended = lua_resume(thread, nullptr, 1, &results);
+    running_ = nullptr;
+    which.environment = nullptr;
+    if (failure_) std::rethrow_exception(failure_);
+    if (ended == LUA_YIELD)
+        throw sim::input_error("process {}: yields outside of a coroutine of its own", which.name);
+    if (ended != LUA_OK) {
+        lua_xmove(thread, state_, 1);
+        explain(state_, thread);
+        raise();
+    }
+}
+
+}  // namespace vinic::testbench

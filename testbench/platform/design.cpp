@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "testbench/platform/design.h"
+
+#include <charconv>
+
+#include "hw/sim/error.h"
+#include "testbench/platform/design_reader.h"
+
+namespace vinic::testbench {
+
+const std::vector<std::string>& design_keys() {
+    static const std::vector<std::string> keys{"name",     "description", "base",    "include",
+                                               "firmware", "nodes",       "topology"};
+    return keys;
+}
+
+std::uint64_t design::node_count() const {
+    std::uint64_t count = 0;
+    const char* end = nodes.text.data() + nodes.text.size();
+    const auto [rest, error] = std::from_chars(nodes.text.data(), end, count);
+    if (error != std::errc{} || rest != end || count < 1 || count > 128)
+        throw sim::input_error("{}: nodes is '{}': expected a number from 1 to 128", nodes.origin,
+                               nodes.text);
+    return count;
+}
+
+sim::configuration design::configuration() const {
+    sim::configuration all;
+    for (const auto& [parameter, value] : settings) all.set(parameter, value);
+    for (const auto& [parameter, value] : overrides) all.set(parameter, value);
+    return all;
+}
+
+design load_design(const std::string& name_or_file) { return design_reader().read(name_or_file); }
+
+void apply_setting(design& to, const std::string& name, const std::string& value) {
+    const located given{value, "--set"};
+    if (name == "nodes") {
+        to.nodes = given;
+    } else if (name == "firmware") {
+        to.firmware = given;
+    } else if (name == "topology") {
+        to.topology = {};
+        to.topology.shape = given;
+    } else {
+        to.overrides[name] = {value, "--set", ""};
+    }
+}
+
+}  // namespace vinic::testbench

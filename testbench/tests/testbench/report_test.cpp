@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "hw/sim/error.h"
+#include "testbench/cli/options.h"
+#include "testbench/report/comparison.h"
+#include "testbench/report/results.h"
+#include "testbench/report/sha256.h"
+#include "testbench/report/table.h"
+
+namespace vinic::testbench {
+namespace {
+
+// FIPS 180-4, the examples of its appendix.
+TEST(sha256, examples_of_the_standard) {
+    EXPECT_EQ(sha256("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+    EXPECT_EQ(sha256("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"),
+              "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
+    EXPECT_EQ(sha256(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+}
+
+TEST(table, a_key_carries_its_unit) {
+    EXPECT_EQ(heading("latency_us"), "latency (us)");
+    EXPECT_EQ(heading("size_bytes"), "size (bytes)");
+    EXPECT_EQ(heading("bandwidth_mbytes_per_s"), "bandwidth (MB/s)");
+    EXPECT_EQ(heading("rate_messages_per_s"), "rate (messages/s)");
+    EXPECT_EQ(heading("nodes"), "nodes");
+}
+
+TEST(table, numbers_to_the_right_texts_to_the_left) {
+    EXPECT_EQ(
+        table_of_rows(json::parse(R"([{"what":"a","size_bytes":8},{"what":"long","size_bytes":4096}])")),
+        "what  size (bytes)\n"
+        "a                8\n"
+        "long          4096\n");
+}
+
+TEST(table, a_row_may_lack_a_column) {
+    EXPECT_EQ(table_of_rows(json::parse(R"([{"a":1},{"b":2.5}])")), "a      b\n1\n   2.500\n");
+}
+
+json result_with(const std::string& rows) {
+    return json::parse(R"({"format":"vinic result 1","design":"d","results":)" + rows + "}");
+}
+
+TEST(comparison, rows_belong_together_by_what_was_chosen) {
+    const comparison c(
+        result_with(R"([{"size_bytes":0,"latency_us":8.0},{"size_bytes":8,"latency_us":10.0}])"),
+        result_with(R"([{"size_bytes":8,"latency_us":12.5},{"size_bytes":0,"latency_us":8.0}])"));
+    ASSERT_EQ(c.lines().size(), 2u);
+    EXPECT_EQ(c.lines()[1].row, "size_bytes=8");
+    EXPECT_EQ(c.lines()[0].ratio, 1.0);
+    EXPECT_EQ(c.lines()[1].ratio, 1.25);  // 12.5 / 10
+    EXPECT_TRUE(c.beyond(24.9));
+    EXPECT_FALSE(c.beyond(25.1));
+}
+
+TEST(comparison, equal_results_are_within_no_tolerance_at_all) {
+    const json one = result_with(R"([{"size_bytes":8,"latency_us":8.46}])");
+    EXPECT_FALSE(comparison(one, one).beyond(0));
+}
+
+TEST(comparison, a_row_that_one_side_lacks_is_beyond_every_tolerance) {
+    const json more =
+        result_with(R"([{"size_bytes":8,"latency_us":8.46},{"size_bytes":16,"latency_us":8.5}])");
+    const json fewer = result_with(R"([{"size_bytes":8,"latency_us":8.46}])");
+    EXPECT_TRUE(comparison(more, fewer).beyond(1000));
+    EXPECT_TRUE(comparison(fewer, more).beyond(1000));
+}
+
+TEST(comparison, parameters_that_differ_are_shown) {
+    json a = result_with("[]");
+    json b = a;
+    b["parameters"] = {{"bus.width_bits", "32"}};
+    EXPECT_NE(comparison(a, b).to_text(false).find("bus.width_bits: (design's) -> 32\n"), std::string::npos);
+}
+
+TEST(results, order_is_time_then_process_then_report) {
+    results r;
+    r.add_row(20, 0, {{"n", 3}});
+    r.add_row(10, 1, {{"n", 2}});
+    r.add_row(10, 0, {{"n", 0}});
+    r.add_row(10, 0, {{"n", 1}});
+    EXPECT_EQ(r.rows(), json::parse(R"([{"n":0},{"n":1},{"n":2},{"n":3}])"));
+}
+
+TEST(options, times_have_units) {
+    EXPECT_EQ(parse_time("10us"), 10'000'000u);
+    EXPECT_EQ(parse_time("2.5 ms"), 2'500'000'000u);
+    EXPECT_EQ(parse_time("1s"), 1'000'000'000'000u);
+    for (const char* wrong : {"10", "us", "-1us", "0ps", "1 h", "", "1e30s", "10us!"})
+        EXPECT_THROW(parse_time(wrong), sim::input_error) << wrong;
+}
+
+}  // namespace
+}  // namespace vinic::testbench
