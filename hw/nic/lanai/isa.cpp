@@ -262,8 +262,8 @@ std::string text_ri(const instruction& i, std::uint32_t word) {
     if (word >= 2 && word <= 6) return fmt::format("log_{}", word - 2);
     const bool shift = i.op == operation::shift_logical || i.op == operation::shift_arithmetic;
     const std::string k = shift ? hex(i.immediate) : unsigned_hex(i.immediate);
-    const bool constant = (i.op == operation::add && i.rs1 == reg_zero) ||
-                          (i.op == operation::and_ && i.rs1 == reg_ones && !i.high);
+    const bool constant =
+        (i.op == operation::add && i.rs1 == reg_zero) || (i.op == operation::and_ && i.rs1 == reg_ones);
     if (!i.sets_flags && constant) return fmt::format("mov\t{}, {}", k, register_names[i.rd]);
     return fmt::format("{}{}\t{}, {}, {}", name_of(i), i.sets_flags ? ".f" : "", register_names[i.rs1], k,
                        register_names[i.rd]);
@@ -272,7 +272,7 @@ std::string text_ri(const instruction& i, std::uint32_t word) {
 std::string text_rr(const instruction& i) {
     const char *a = register_names[i.rs1], *b = register_names[i.rs2], *d = register_names[i.rd];
     const bool always = i.cond == condition::t;
-    if (i.op == operation::select) return fmt::format("sel.{}\t{}, {}, {}", suffix_of(i), a, b, d);
+    if (i.op == operation::select) return fmt::format("sel.{} {}, {}, {}", suffix_of(i), a, b, d);
     if (i.op == operation::or_ && i.rd == reg_pc && !i.sets_flags) {
         if (always && i.rs1 == reg_zero) return fmt::format("bt\t{}", b);
         if (i.rs2 == reg_zero) return fmt::format("b{}\t{}", suffix_of(i), a);
