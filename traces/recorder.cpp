@@ -47,6 +47,7 @@ void recorder::on_packet(const sim::packet_probe& p, sim::picoseconds at, std::s
 }
 
 void recorder::flush(sim::picoseconds now) {
+    now = sim::simulation::current().settled(now);
     const auto future =
         std::stable_partition(pending_.begin(), pending_.end(), [&](const record& r) { return r.at <= now; });
     std::stable_sort(pending_.begin(), future, [](const record& a, const record& b) {

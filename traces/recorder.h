@@ -13,7 +13,7 @@
 namespace vinic::traces {
 
 /// Puts what probes report into order of time. Probes may report ahead of the kernel (phases known in
-/// advance) or behind it (a core that commits); `flush` emits all that is not after `now`, sorted by time,
+/// advance) or behind it (a core that commits); `flush` emits all that is settled up to `now`, sorted by time,
 /// then by the probe's name, then as reported. Call it between two stretches of simulation, when everything
 /// that runs ahead has committed up to `now`.
 class recorder : public sim::listener {

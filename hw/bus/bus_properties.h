@@ -14,13 +14,17 @@ struct bus_properties {
     unsigned width_bytes = 4;
     sim::clock_domain clock{30'000, 1};
     bool free = false;                        ///< what-if: the bus takes no time
-    std::uint32_t initial_limit_clocks = 16;  ///< from the address phase to the first data or STOP#
+    std::uint32_t initial_limit_clocks = 16;  ///< from FRAME# to the end of the first data phase or STOP#
     std::uint32_t retry_delay_clocks = 2;     ///< from a retry to the repetition of the request
+    std::uint32_t cache_line_bytes = 32;      ///< as the configuration registers of all devices say
 
-    /// Most wait states that a target on this bus may answer with before it must retry or split instead,
-    /// given its decode speed.
-    std::uint32_t max_initial_waits(std::uint32_t decode_clocks) const {
-        const std::uint32_t fixed = kind == bus_kind::pci ? decode_clocks : decode_clocks + 2;
+    /// Most wait states that a target may answer with before it must retry or split instead, given its decode
+    /// speed; `dual`: the address takes two phases.
+    std::uint32_t max_initial_waits(std::uint32_t decode_clocks, bool dual = false) const {
+        // PCI: address, decode and, on a read, one turnaround; PCI-X: address, attribute, response.
+        const std::uint32_t first =
+            kind == bus_kind::pci ? (decode_clocks > 2 ? decode_clocks : 2) + 1 : decode_clocks + 3;
+        const std::uint32_t fixed = first + (dual ? 1 : 0);
         return initial_limit_clocks > fixed ? initial_limit_clocks - fixed : 0;
     }
 };

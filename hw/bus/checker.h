@@ -7,26 +7,9 @@
 
 #include "hw/bus/bus_properties.h"
 #include "hw/bus/command.h"
+#include "hw/bus/wires.h"
 
 namespace vinic::bus {
-
-/// The wires of a bus in one clock, as sampled at its end. Control signals are true when asserted (low). The
-/// model's probes and RTL pins both come down to this.
-struct bus_clock {
-    std::uint64_t clock = 0;
-    std::uint32_t req = 0;  ///< bit n: REQ# of master n
-    std::uint32_t gnt = 0;
-    bool frame = false;
-    bool irdy = false;
-    bool devsel = false;
-    bool trdy = false;
-    bool stop = false;
-    bool req64 = false;
-    bool ack64 = false;
-    std::uint8_t cbe = 0;
-    std::uint64_t ad = 0;
-    std::uint64_t ad_floating = 0;  ///< bits of AD that nobody drives
-};
 
 /// The rules of PCI and PCI-X that can be seen on the wires (facts/lanai_pcix.md C1, C2). Feed it every clock
 /// in which something is asserted, in order; clocks left out are idle.

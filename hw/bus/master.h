@@ -55,8 +55,10 @@ struct job {
     bool split_error = false;
 
     // The master's book-keeping.
-    std::uint64_t issued = 0;  ///< bytes that were requested (split) or moved
+    std::uint64_t issued = 0;  ///< bytes requested (of a split read) or on their way, from the beginning
     std::uint64_t moved = 0;   ///< bytes that have moved
+    unsigned splits = 0;       ///< sequences whose completions are still to come
+    sim::picoseconds started = 0;
     sim::picoseconds not_before = 0;
     job_status status = job_status::done;
 };
@@ -74,7 +76,11 @@ public:
     sim::parameter<std::uint64_t> max_read_bytes;
     sim::parameter<std::uint64_t> max_outstanding_splits;
     sim::parameter<bool> write_and_invalidate;
-    sim::parameter<std::uint64_t> cache_line_bytes;
+
+    sim::counter<sim::unit::bytes> bytes_read{*this, "bytes_read", "by this master, completions included"};
+    sim::counter<sim::unit::bytes> bytes_written{*this, "bytes_written",
+                                                 "by this master, completions included"};
+    sim::counter<sim::unit::events> repeats{*this, "repeats", "requests repeated after a retry"};
 
     master(const sc_core::sc_module_name& name, const bus_properties& bus, requester_id id);
 
@@ -82,9 +88,13 @@ public:
     void start(job& what);
     bool idle() const { return jobs_.empty(); }
 
+    /// For tools: no time. Returns the number of bytes done.
+    std::size_t debug_read(std::uint64_t address, std::span<std::uint8_t> bytes);
+    std::size_t debug_write(std::uint64_t address, std::span<const std::uint8_t> bytes);
+
     // Split completions for this master, from its device's target_port.
-    void on_completion_schedule(const tlm::tlm_generic_payload& payload, const pci_extension& pci);
-    void on_completion_cut(const tlm::tlm_generic_payload& payload, const pci_extension& pci);
+    void on_completion_schedule(const pci_extension& pci);
+    void on_completion_cut(const pci_extension& pci);
     void on_completion(const pci_extension& pci, std::span<const std::uint8_t> bytes);
 
 private:
@@ -92,9 +102,41 @@ private:
                                        sc_core::sc_time&) override;
     void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
 
+    /// What of a job is on the bus, or was answered by a split response.
+    struct part {
+        bus::job* job = nullptr;
+        std::uint64_t offset = 0;
+        std::uint64_t count = 0;
+        std::uint64_t received = 0;
+    };
+    struct slot {
+        transaction on_bus;
+        master::part part;
+    };
+
+    void request();
+    void sleep();
+    bool ready(const job& j) const;
+    job* pick(bool granted) const;
+    void on_grant(slot& s);
+    void on_end(slot& s);
+    void moved(part& p, std::uint64_t count);
+    void fail(job& j, job_status why);
+    void settle(job& j);
+    std::uint64_t burst_bytes(const job& j) const;
+    command command_for(const job& j, std::uint64_t address, std::uint64_t count) const;
+    part& split_of(const pci_extension& pci);
+    slot& slot_of(const tlm::tlm_generic_payload& payload);
+
     const bus_properties& bus_;
     requester_id id_;
     std::list<job*> jobs_;
+    std::array<slot, 2> slots_;  ///< one has the bus while the other one requests it
+    slot* requesting_ = nullptr;
+    slot* active_ = nullptr;
+    std::array<part, max_tags> splits_;
+    unsigned outstanding_ = 0;
+    sc_core::sc_event wake_;
 };
 
 }  // namespace vinic::bus

@@ -6,15 +6,18 @@
 #include <tlm>
 
 #include <cstdint>
-#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "hw/bus/arbiter.h"
 #include "hw/bus/bus_properties.h"
+#include "hw/bus/decoder.h"
 #include "hw/bus/protocol.h"
+#include "hw/bus/tenure.h"
+#include "hw/bus/wires.h"
 #include "hw/sim/module.h"
 #include "hw/sim/parameter.h"
-#include "hw/sim/probe.h"
 #include "hw/sim/statistic.h"
 #include "hw/sim/unit.h"
 
@@ -22,14 +25,6 @@ namespace vinic::bus {
 
 class master;
 class target_port;
-
-/// How a target sits on the bus.
-struct target_properties {
-    requester_id id;  ///< configuration cycles and split completions for it come here
-    std::uint32_t decode_clocks =
-        0;             ///< DEVSEL# this many clocks after the address (PCI-X: attribute) phase; 0: the bus's
-    bool wide = true;  ///< ACK64#
-};
 
 /// A segment of PCI or PCI-X with its arbiter. Each tenure is computed in closed form when it is granted;
 /// while it lasts, a STOP# or an expired latency timer can only shorten it. An idle bus schedules no event.
@@ -43,6 +38,7 @@ public:
     sim::parameter<std::uint64_t> width_bits;
     sim::parameter<std::uint64_t> clock_mhz;
     sim::parameter<std::uint64_t> target_decode_clocks;
+    sim::parameter<std::uint64_t> cache_line_bytes;
     sim::parameter<std::uint64_t> latency_timer_clocks;
     sim::parameter<std::uint64_t> initial_limit_clocks;
     sim::parameter<std::uint64_t> retry_delay_clocks;
@@ -51,8 +47,21 @@ public:
     sim::parameter<std::string> parking;
     sim::parameter<bool> free;
 
+    sim::counter<sim::unit::transactions> transactions{*this, "transactions", "tenures that moved data"};
+    sim::counter<sim::unit::bytes> bytes{*this, "bytes", "bytes moved"};
+    sim::counter<sim::unit::events> retries{*this, "retries", "tenures that ended with retry"};
+    sim::counter<sim::unit::events> disconnects{*this, "disconnects",
+                                                "tenures that moved less than was asked"};
+    sim::counter<sim::unit::events> splits{*this, "splits", "tenures that ended with a split response"};
+    sim::counter<sim::unit::events> aborts{*this, "aborts", "tenures that ended with master or target abort"};
+    sim::histogram<sim::unit::clocks> arbitration_wait{*this, "arbitration_wait",
+                                                       "from REQ# to the address phase"};
+    sim::utilisation utilisation{*this, "utilisation",
+                                 "share of time from address phases through turnarounds"};
+
+    bus::wires wires{*this};
+
     explicit pci_bus(const sc_core::sc_module_name& name);
-    ~pci_bus() override;
 
     const bus_properties& properties() const { return properties_; }
 
@@ -64,10 +73,49 @@ public:
     unsigned attach(target_port& device, const target_properties& how);
     /// Memory addresses [base, base + bytes) are the target's, from now on. Ranges must not overlap.
     void map(unsigned target, std::uint64_t base, std::uint64_t bytes);
-    void unmap(unsigned target);
+    void unmap(unsigned target) { decoder_.unmap(target); }
 
 private:
+    /// The tenure at hand, from the grant to the end of its last data phase.
+    struct active {
+        unsigned master;
+        std::optional<unsigned> target;
+        tlm::tlm_generic_payload* payload;
+        bus::tenure tenure;
+        bool announced = false;  ///< both parties know their data phases
+    };
+
+    tlm::tlm_sync_enum from_master(int master, tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time&);
+    tlm::tlm_sync_enum from_target(int target, tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time&);
+    void b_transport(int master, tlm::tlm_generic_payload&, sc_core::sc_time&);
+    unsigned transport_dbg(int master, tlm::tlm_generic_payload&);
+
+    void act();
+    void arm();
+    void decide();
+    bool grant(const arbiter::choice& to);
+    void ask_target(active& a, std::uint64_t claimed_bytes, std::uint64_t address_clock);
+    tenure_terms terms_of(const active& a, std::uint64_t claimed_bytes) const;
+    void check_request(const active& a) const;
+    void check_answer(const active& a) const;
+    void publish();
+    bool out_of_time();
+    void shortened();
+    void finish();
+    void release_request(unsigned master, std::uint64_t clock);
+    void count(const active& a);
+
+    std::uint64_t clock_now() const { return properties_.clock.edge_at_or_before(sim::now()); }
+    void to_master(unsigned master, tlm::tlm_generic_payload&, const tlm::tlm_phase&);
+    void to_target(unsigned target, tlm::tlm_generic_payload&, const tlm::tlm_phase&);
+
     bus_properties properties_;
+    arbiter arbiter_;
+    decoder decoder_;
+    std::vector<tlm::tlm_generic_payload*> requested_;  ///< by master: the payload of its request
+    std::optional<active> active_;
+    std::uint64_t free_clock_ = 0;  ///< the first clock in which the next address phase may stand
+    sc_core::sc_event due_;
 };
 
 }  // namespace vinic::bus

@@ -22,7 +22,7 @@ namespace vinic::bus {
 ///                                       all, and the tenure does not take place)
 ///   bus -> target        address        the target fills pci_extension::answer before it returns
 ///   bus -> target        data           its answer was `accept`: all data phases are known
-///   bus -> initiator     data           the same
+///   bus -> initiator     data           the same (schedule.phases is 0 when there are none)
 ///   target -> bus        stop           optional: STOP#, cut as soon as the rules allow
 ///   bus -> both          cut            the schedule became shorter
 ///   bus -> initiator     transfer       a write: put the first schedule.bytes bytes into the payload now
@@ -77,10 +77,12 @@ struct target_answer {
     std::uint32_t initial_wait_clocks = 0;
     /// Wait states before each later data phase: PCI only.
     std::uint32_t wait_clocks = 0;
-    /// Accept at most this many bytes in this tenure, then disconnect (PCI-X: at least one data phase, then
-    /// on to the next boundary where disconnection is legal). 0: no limit.
+    /// Accept at most this many bytes in this tenure, but at least one data phase, then disconnect. PCI-X: at
+    /// the last boundary within the limit where that is legal; when there is none, after one data phase. 0:
+    /// no limit.
     std::uint32_t limit_bytes = 0;
-    /// Disconnect at multiples of this address boundary (a cache line, a page); a power of two. 0: none.
+    /// Disconnect at multiples of this address boundary (a cache line, a page); a power of two. PCI-X: of at
+    /// least 128 bytes, and one further when the burst starts fewer than four data phases before it. 0: none.
     std::uint32_t boundary_bytes = 0;
 };
 

@@ -55,7 +55,10 @@ private:
                                        sc_core::sc_time&) override;
     void b_transport(tlm::tlm_generic_payload&, sc_core::sc_time&) override;
     bool get_direct_mem_ptr(tlm::tlm_generic_payload&, tlm::tlm_dmi&) override { return false; }
+
     unsigned transport_dbg(tlm::tlm_generic_payload&) override;
+
+    void transfer(tlm::tlm_generic_payload& payload, const pci_extension& pci, bool completion);
 
     const bus_properties& bus_;
     target_device& device_;

@@ -3,6 +3,7 @@
 
 #include <systemc>
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -47,6 +48,15 @@ public:
         for (const auto& action : commit_) action();
     }
 
+    /// What reports behind the kernel even after `commit` (a bus, whose data are known at the end of a tenure)
+    /// says here how far all is reported.
+    void on_settle(std::function<std::uint64_t()> settled) { settle_.push_back(std::move(settled)); }
+    /// The last instant, in picoseconds, up to which nobody will report any more; `now` when all is reported.
+    std::uint64_t settled(std::uint64_t now) const {
+        for (const auto& settled_until : settle_) now = std::min(now, settled_until());
+        return now;
+    }
+
     void add(statistic&);
     void remove(statistic&);
     void add(probe&);
@@ -60,6 +70,7 @@ private:
     std::map<std::string, statistic*> statistics_;
     std::map<std::string, probe*> probes_;
     std::vector<std::function<void()>> commit_;
+    std::vector<std::function<std::uint64_t()>> settle_;
 };
 
 }  // namespace vinic::sim

@@ -1,0 +1,438 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hw/bus/pci_bus.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "hw/bus/master.h"
+#include "hw/bus/target_port.h"
+#include "hw/sim/error.h"
+#include "hw/sim/simulation.h"
+
+namespace vinic::bus {
+namespace {
+
+constexpr std::uint64_t four_gib = std::uint64_t{1} << 32;
+/// PCI: a master whose tenure the target ended releases REQ# for this long (facts/lanai_pcix.md C1).
+constexpr std::uint64_t released_clocks = 2;
+
+}  // namespace
+
+// --- wiring
+// --------------------------------------------------------------------------------------------------
+
+pci_bus::pci_bus(const sc_core::sc_module_name& name)
+    : sim::module(name, "bus"),
+      masters("masters"),
+      targets("targets"),
+      kind(*this,
+           {.name = "kind", .value = "pci", .choices = {"pci", "pcix"}, .help = "PCI 2.2 or PCI-X 1.0a"}),
+      width_bits(*this,
+                 {.name = "width_bits", .unit = "bits", .value = 64, .choices = {32, 64}, .help = "of AD"}),
+      clock_mhz(*this, {.name = "clock_mhz",
+                        .unit = "MHz",
+                        .value = 66,
+                        .choices = {33, 66, 100, 133},
+                        .help = "PCI: 33 or 66; PCI-X: 66, 100 or 133"}),
+      target_decode_clocks(
+          *this, {.name = "target_decode_clocks",
+                  .unit = "clocks",
+                  .value = 2,
+                  .min = 1,
+                  .max = 5,
+                  .choices = {},
+                  .help = "DEVSEL# after the address phase (PCI-X: attribute phase)",
+                  .source = "facts/lanai_pcix.md C1, C2: PCI 1 fast to 4, PCI-X A 1, B 2, C 3, SUB 5"}),
+      cache_line_bytes(*this, {.name = "cache_line_bytes",
+                               .unit = "bytes",
+                               .value = 32,
+                               .choices = {16, 32, 64, 128},
+                               .help = "cache line size register of all devices"}),
+      latency_timer_clocks(*this,
+                           {.name = "latency_timer_clocks",
+                            .unit = "clocks",
+                            .value = 64,
+                            .min = 0,
+                            .max = 255,
+                            .help = "a master leaves after so many clocks when another one wants the bus",
+                            .source = "facts/lanai_pcix.md C1, C2"}),
+      initial_limit_clocks(*this, {.name = "initial_limit_clocks",
+                                   .unit = "clocks",
+                                   .value = 16,
+                                   .min = 8,
+                                   .max = 64,
+                                   .help = "from FRAME# to the first data or STOP#; host bridges may take 32",
+                                   .source = "facts/lanai_pcix.md C1"}),
+      retry_delay_clocks(*this, {.name = "retry_delay_clocks",
+                                 .unit = "clocks",
+                                 .value = 2,
+                                 .min = 2,
+                                 .max = 1024,
+                                 .help = "from a retry to the repetition of the request"}),
+      arbitration(*this, {.name = "arbitration",
+                          .value = "round_robin",
+                          .choices = {"round_robin", "fixed"},
+                          .help = "from the last winner on, or the lowest number first"}),
+      arbitration_clocks(*this, {.name = "arbitration_clocks",
+                                 .unit = "clocks",
+                                 .value = 2,
+                                 .min = 1,
+                                 .max = 16,
+                                 .help = "from REQ# to the address phase on an idle bus",
+                                 .source = "facts/lanai_pcix.md C1"}),
+      parking(*this, {.name = "parking",
+                      .value = "last",
+                      .choices = {"none", "last", "first"},
+                      .help = "whose GNT# stays asserted on an idle bus: it starts without arbitration"}),
+      free(*this,
+           {.name = "free",
+            .value = false,
+            .help =
+                "what-if: arbitration, phases and data take no time; a target's own initial wait remains"}) {
+    properties_ = {.kind = kind.get() == "pcix" ? bus_kind::pcix : bus_kind::pci,
+                   .width_bytes = static_cast<unsigned>(width_bits / 8),
+                   .clock = sim::clock_domain::from_mhz(clock_mhz),
+                   .free = free,
+                   .initial_limit_clocks = static_cast<std::uint32_t>(initial_limit_clocks),
+                   .retry_delay_clocks = static_cast<std::uint32_t>(retry_delay_clocks),
+                   .cache_line_bytes = static_cast<std::uint32_t>(cache_line_bytes)};
+    const bool pcix = properties_.kind == bus_kind::pcix;
+    if (pcix ? clock_mhz == 33 : clock_mhz > 66)
+        throw sim::input_error("{}.clock_mhz: {} does not run at {} MHz ({})", this->name(),
+                               pcix ? "PCI-X" : "PCI", clock_mhz.get(), pcix ? "66, 100 or 133" : "33 or 66");
+    if (target_decode_clocks == (pcix ? 4 : 5))
+        throw sim::input_error("{}.target_decode_clocks: {} has no decode speed of {} clocks ({})",
+                               this->name(), pcix ? "PCI-X" : "PCI", target_decode_clocks.get(),
+                               pcix ? "1, 2, 3 or 5" : "1 to 4");
+    const std::uint64_t latency = properties_.free ? 1 : arbitration_clocks;
+    arbiter_ = arbiter(arbitration.get() == "fixed" ? arbiter::rule::fixed : arbiter::rule::round_robin,
+                       parking.get() == "none"   ? arbiter::park::none
+                       : parking.get() == "last" ? arbiter::park::last
+                                                 : arbiter::park::first,
+                       latency);
+    masters.register_nb_transport_fw(this, &pci_bus::from_master);
+    masters.register_b_transport(this, &pci_bus::b_transport);
+    masters.register_transport_dbg(this, &pci_bus::transport_dbg);
+    targets.register_nb_transport_bw(this, &pci_bus::from_target);
+    sim::simulation::current().on_settle([this]() -> std::uint64_t {
+        if (!active_) return sim::never;
+        const sim::picoseconds begins = properties_.clock.edge(active_->tenure.clocks().address);
+        return begins ? begins - 1 : 0;
+    });
+    SC_HAS_PROCESS(pci_bus);
+    SC_METHOD(act);
+    sensitive << due_;
+    dont_initialize();
+}
+
+unsigned pci_bus::attach(initiator_socket& socket) {
+    socket.bind(masters);
+    arbiter_.add_master();
+    wires.add_master(*this);
+    requested_.push_back(nullptr);
+    return static_cast<unsigned>(requested_.size()) - 1;
+}
+
+unsigned pci_bus::attach(master& device) { return attach(device.socket); }
+
+unsigned pci_bus::attach(target_socket& socket, const target_properties& how) {
+    targets.bind(socket);
+    return decoder_.add(how);
+}
+
+unsigned pci_bus::attach(target_port& device, const target_properties& how) {
+    return attach(device.socket, how);
+}
+
+void pci_bus::map(unsigned target, std::uint64_t base, std::uint64_t range_bytes) {
+    if (!decoder_.map(target, base, range_bytes))
+        throw sim::model_error(
+            name(), fmt::format("address range {:#x} + {:#x} of target {} is empty or overlaps", base,
+                                range_bytes, target));
+}
+
+void pci_bus::to_master(unsigned master, tlm::tlm_generic_payload& payload, const tlm::tlm_phase& what) {
+    tlm::tlm_phase p = what;
+    sc_core::sc_time unused;
+    masters[static_cast<int>(master)]->nb_transport_bw(payload, p, unused);
+}
+
+void pci_bus::to_target(unsigned target, tlm::tlm_generic_payload& payload, const tlm::tlm_phase& what) {
+    tlm::tlm_phase p = what;
+    sc_core::sc_time unused;
+    targets[static_cast<int>(target)]->nb_transport_fw(payload, p, unused);
+}
+
+// --- what devices ask
+// ----------------------------------------------------------------------------------------
+
+tlm::tlm_sync_enum pci_bus::from_master(int master, tlm::tlm_generic_payload& payload, tlm::tlm_phase& what,
+                                        sc_core::sc_time&) {
+    const auto number = static_cast<unsigned>(master);
+    if (what != phase::request)
+        throw sim::model_error(name(), fmt::format("master {} may only request", number));
+    if (arbiter_.requests(number))
+        throw sim::model_error(name(), fmt::format("master {} requests twice", number));
+    requested_[number] = &payload;
+    const std::uint64_t clock = properties_.free ? 0 : properties_.clock.edge_after(sim::now());
+    arbiter_.request(number, clock);
+    if (!properties_.free) wires.request(number, properties_.clock.edge(clock));
+    if (active_ && active_->announced && out_of_time()) shortened();
+    arm();
+    return tlm::TLM_ACCEPTED;
+}
+
+tlm::tlm_sync_enum pci_bus::from_target(int target, tlm::tlm_generic_payload& payload, tlm::tlm_phase& what,
+                                        sc_core::sc_time&) {
+    if (what != phase::stop) throw sim::model_error(name(), fmt::format("target {} may only stop", target));
+    if (!active_ || active_->payload != &payload || properties_.free) return tlm::TLM_ACCEPTED;
+    if (active_->target != static_cast<unsigned>(target)) return tlm::TLM_ACCEPTED;
+    if (active_->tenure.cut_by_target(properties_.clock.edge_after(sim::now()))) shortened();
+    arm();
+    return tlm::TLM_ACCEPTED;
+}
+
+void pci_bus::b_transport(int, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
+    const auto& pci = pci_extension::of(payload);
+    const auto claim = decoder_.decode(pci.command, properties_.kind, payload.get_address(), pci.requester);
+    if (!claim) {
+        payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+        return;
+    }
+    targets[static_cast<int>(claim->target)]->b_transport(payload, delay);
+}
+
+unsigned pci_bus::transport_dbg(int, tlm::tlm_generic_payload& payload) {
+    const auto claim = decoder_.decode(command::memory_read, properties_.kind, payload.get_address(), {});
+    return claim ? targets[static_cast<int>(claim->target)]->transport_dbg(payload) : 0;
+}
+
+// --- the course of a tenure
+// ----------------------------------------------------------------------------------
+
+void pci_bus::act() {
+    if (active_ && pci_extension::of(*active_->payload).schedule.done_at <= sim::now()) finish();
+    if (!active_) decide();
+    if (!active_ && !properties_.free && parking.get() != "last")
+        wires.park(parking.get() == "first" ? std::optional(0u) : std::nullopt,
+                   properties_.clock.edge(clock_now()));
+    arm();
+}
+
+/// One event: the end of the tenure at hand or the next decision.
+void pci_bus::arm() {
+    due_.cancel();
+    if (active_) {
+        due_.notify(sim::delay_until(pci_extension::of(*active_->payload).schedule.done_at));
+    } else if (const auto clock = arbiter_.decision(free_clock_)) {
+        due_.notify(properties_.free ? sc_core::SC_ZERO_TIME
+                                     : sim::delay_until(properties_.clock.edge(*clock)));
+    }
+}
+
+void pci_bus::decide() {
+    const std::uint64_t clock = clock_now();
+    // A master that wants nothing after all costs its GNT# only.
+    while (const auto choice = arbiter_.decide(clock, properties_.free ? 0 : free_clock_)) {
+        if (grant(*choice)) return;
+    }
+}
+
+bool pci_bus::grant(const arbiter::choice& to) {
+    tlm::tlm_generic_payload& payload = *std::exchange(requested_[to.master], nullptr);
+    const std::uint64_t asked = arbiter_.requested(to.master);
+    arbiter_.withdraw(to.master);
+    arbiter_.granted(to.master);
+    payload.set_data_length(0);
+    to_master(to.master, payload, phase::grant);
+    if (!properties_.free)
+        wires.grant(to.master, properties_.clock.edge(std::min(clock_now(), to.address_clock)),
+                    properties_.clock.edge(to.address_clock));
+    if (payload.get_data_length() == 0) return false;
+    if (!properties_.free) arbitration_wait.add(to.address_clock - asked);
+
+    auto& pci = pci_extension::of(payload);
+    const auto claim = decoder_.decode(pci.command, properties_.kind, payload.get_address(), pci.requester);
+    active_ = {.master = to.master,
+               .target = claim ? std::optional(claim->target) : std::nullopt,
+               .payload = &payload,
+               .tenure = {}};
+    check_request(*active_);
+    ask_target(*active_, claim ? claim->bytes : 0, to.address_clock);
+    out_of_time();
+    publish();
+    if (active_->tenure.clocks().phases) to_target(*active_->target, payload, phase::data);
+    to_master(to.master, payload, phase::data);
+    active_->announced = true;
+    if (out_of_time()) shortened();
+    return true;
+}
+
+void pci_bus::ask_target(active& a, std::uint64_t claimed_bytes, std::uint64_t address_clock) {
+    auto& pci = pci_extension::of(*a.payload);
+    pci.answer = {};
+    a.tenure = tenure(terms_of(a, claimed_bytes), address_clock);
+    if (!a.target) return;
+    publish();
+    to_target(*a.target, *a.payload, phase::address);
+    check_answer(a);
+    a.tenure = tenure(terms_of(a, claimed_bytes), address_clock);
+}
+
+tenure_terms pci_bus::terms_of(const active& a, std::uint64_t claimed_bytes) const {
+    const auto& pci = pci_extension::of(*a.payload);
+    const bool pcix = properties_.kind == bus_kind::pcix;
+    const target_properties how = a.target ? decoder_.target(*a.target) : target_properties{};
+    const bool narrow = !is_memory(pci.command) || (pcix && is_dword(pci.command));
+    tenure_terms t{
+        .kind = properties_.kind,
+        .read = is_read(pci.command, properties_.kind),
+        .dual = is_memory(pci.command) && !(pcix && pci.command == command::split_completion) &&
+                a.payload->get_address() >= four_gib,
+        .claimed = a.target.has_value(),
+        .whole_lines = !pcix && pci.command == command::write_and_invalidate,
+        .width_bytes = narrow || !pci.wide || !how.wide ? 4 : properties_.width_bytes,
+        .decode_clocks =
+            how.decode_clocks ? how.decode_clocks : static_cast<std::uint32_t>(target_decode_clocks),
+        .initiator_wait_clocks = pcix ? 0 : pci.initiator_wait_clocks,
+        .cache_line_bytes = properties_.cache_line_bytes,
+        .address = a.payload->get_address(),
+        .length = a.payload->get_data_length(),
+        .answer = pci.answer,
+    };
+    // A burst that leaves what its target claims is disconnected there.
+    auto& limit = t.answer.limit_bytes;
+    if (claimed_bytes && claimed_bytes < t.length && (limit == 0 || claimed_bytes < limit))
+        limit = static_cast<std::uint32_t>(claimed_bytes);
+    return t;
+}
+
+void pci_bus::check_request(const active& a) const {
+    const auto& pci = pci_extension::of(*a.payload);
+    const std::uint64_t length = a.payload->get_data_length();
+    const bool pcix = properties_.kind == bus_kind::pcix;
+    const auto wrong = [&](const char* what) {
+        throw sim::model_error(name(), fmt::format("master {}: {} of {} bytes at {:#x}: {}", a.master,
+                                                   name_of(pci.command, properties_.kind), length,
+                                                   a.payload->get_address(), what));
+    };
+    if (pcix && length > max_sequence_bytes) wrong("a sequence has at most 4096 bytes");
+    if (pcix && is_dword(pci.command) && a.payload->get_address() % 4 + length > 4)
+        wrong("more than one dword");
+    if (!pcix && pci.initiator_wait_clocks > 7) wrong("IRDY# must come within 8 clocks");
+    if (!pcix && pci.command == command::write_and_invalidate &&
+        (a.payload->get_address() % properties_.cache_line_bytes || length % properties_.cache_line_bytes))
+        wrong("write and invalidate moves whole cache lines");
+}
+
+void pci_bus::check_answer(const active& a) const {
+    const auto& answer = pci_extension::of(*a.payload).answer;
+    const auto wrong = [&](const char* what) {
+        throw sim::model_error(name(), fmt::format("target {}: {}", *a.target, what));
+    };
+    const bool pcix = properties_.kind == bus_kind::pcix;
+    if (answer.kind == answer_kind::split && !pcix) wrong("PCI has no split response");
+    if (answer.kind == answer_kind::split && !is_read(pci_extension::of(*a.payload).command, bus_kind::pcix))
+        wrong("only a read can be split");
+    if (answer.wait_clocks > (pcix ? 0 : 7)) wrong("too many wait states between data phases");
+    // PCI-X: a retry comes within 8 clocks (facts/lanai_pcix.md C2).
+    const std::uint64_t limit = pcix && answer.kind == answer_kind::retry
+                                    ? std::min<std::uint64_t>(8, initial_limit_clocks)
+                                    : initial_limit_clocks;
+    const auto& t = a.tenure.terms();
+    tenure_terms with_answer = t;
+    with_answer.answer = answer;
+    const auto clocks = tenure(with_answer, 0).clocks();
+    if (clocks.first_data + 1 > limit) wrong("too late with its first data or STOP#");
+}
+
+/// Puts the tenure's clocks, and what they mean in picoseconds, where all parties read them.
+void pci_bus::publish() {
+    auto& pci = pci_extension::of(*active_->payload);
+    pci.schedule = active_->tenure.clocks();
+    pci.ending = active_->tenure.ending();
+    auto& s = pci.schedule;
+    const auto& clock = properties_.clock;
+    if (properties_.free) {
+        const sim::picoseconds wait = clock.span(active_->tenure.terms().answer.initial_wait_clocks);
+        s.address_at = sim::now();
+        s.first_data_at = s.done_at = sim::now() + wait;
+        s.data_period = 0;
+        return;
+    }
+    s.address_at = clock.edge(active_->tenure.last_address() + 1);
+    s.first_data_at = clock.edge(s.first_data + 1);
+    s.data_period = clock.span(s.stride);
+    s.done_at = clock.edge(s.last_data() + 1);
+    free_clock_ = s.end;
+}
+
+/// GNT# may have moved to another master: then the latency timer decides when the tenure ends. True when that
+/// makes it shorter.
+bool pci_bus::out_of_time() {
+    if (properties_.free) return false;
+    const auto lost = arbiter_.grant_lost(active_->master);
+    if (!lost) return false;
+    const std::uint64_t begin = active_->tenure.clocks().address;
+    const std::uint64_t gone = std::max(*lost, begin + 1);
+    wires.revoke(active_->master, properties_.clock.edge(gone - 1));
+    return active_->tenure.cut_by_initiator(std::max(begin + latency_timer_clocks, gone));
+}
+
+void pci_bus::shortened() {
+    publish();
+    if (active_->target) to_target(*active_->target, *active_->payload, phase::cut);
+    to_master(active_->master, *active_->payload, phase::cut);
+}
+
+void pci_bus::finish() {
+    active a = *active_;
+    const bool read = a.tenure.terms().read;
+    if (a.tenure.clocks().phases) {
+        if (!read) to_master(a.master, *a.payload, phase::transfer);
+        to_target(*a.target, *a.payload, phase::transfer);
+    }
+    wires.report(properties_, a.tenure, *a.payload);
+    count(a);
+    active_.reset();
+    if (properties_.kind == bus_kind::pci && a.tenure.stopped() && !properties_.free)
+        release_request(a.master, a.tenure.clocks().last_data() + 1);
+    to_master(a.master, *a.payload, phase::end_of_tenure);
+}
+
+/// The master saw STOP# at the edge of `clock`.
+void pci_bus::release_request(unsigned master, std::uint64_t clock) {
+    if (!arbiter_.requests(master)) return;
+    const std::uint64_t asserted = arbiter_.requested(master);
+    const std::uint64_t again = clock + released_clocks;
+    if (asserted >= again) return;
+    wires.release(master, properties_.clock.edge(std::max(asserted, clock)), properties_.clock.edge(again));
+    arbiter_.release_until(master, again);
+}
+
+void pci_bus::count(const active& a) {
+    const auto& clocks = a.tenure.clocks();
+    if (clocks.phases) transactions.add();
+    bytes.add(clocks.bytes);
+    if (!properties_.free)
+        utilisation.add(properties_.clock.edge(clocks.address), properties_.clock.edge(clocks.end));
+    switch (a.tenure.ending()) {
+        case ending_kind::complete:
+            break;
+        case ending_kind::disconnected:
+            disconnects.add();
+            break;
+        case ending_kind::retry:
+            retries.add();
+            break;
+        case ending_kind::split:
+            splits.add();
+            break;
+        case ending_kind::target_abort:
+        case ending_kind::master_abort:
+            aborts.add();
+            break;
+    }
+}
+
+}  // namespace vinic::bus
