@@ -123,7 +123,7 @@ void port::plan_taking() {
     if (receiver_.empty()) return;
     const receiver::held& front = receiver_.front();
     const bool whole = front.length && limit_ >= front.length - gap_characters;
-    const std::uint64_t end = front.base + (whole ? front.length : limit_);
+    const std::uint64_t end = front.base + (whole ? front.length : std::min(limit_, never - front.base));
     const std::uint64_t before = receiver_.taking().end();
     receiver_.arrival().for_each(before, end,
                                  [&](const run& r) { receiver_.taking_follow(r, sim::now(), spacing_); });

@@ -198,9 +198,13 @@ void crossbar_switch::do_arrival(unsigned port) {
     refresh_input(port);
 }
 
+/// The delay is that of a pipeline: it counts from the arrival of the route byte, also when the packet stands
+/// behind another until later.
 void crossbar_switch::start_routing(unsigned port) {
-    inputs_[port]->at = input::stage::routing;
-    agenda_.set(routed, port, sim::now() + routing_ps);
+    input& at = *inputs_[port];
+    at.at = input::stage::routing;
+    const picoseconds arrived = at.half.arrival().time_of(at.half.front().base);
+    agenda_.set(routed, port, std::max(sim::now(), arrived + routing_ps));
 }
 
 /// Facts B6: bit 7 set, the low six bits a signed distance from the input port.

@@ -65,7 +65,7 @@ struct station : port_client {
 
 /// Does something at a time, or several times.
 struct actor : sim::module {
-    actor() : sim::module("actor") {
+    actor() : sim::module(sc_core::sc_gen_unique_name("actor")) {
         SC_HAS_PROCESS(actor);
         SC_METHOD(act);
         sensitive << event_;

@@ -46,6 +46,20 @@ TEST(crossbar_switch, cut_through_latency_grows_by_hop_not_by_length) {
     }
 }
 
+TEST(crossbar_switch, packets_stream_through_without_a_pause) {
+    bench b(row(3), first_generation);
+    b.script.at(0, [&] {
+        for (unsigned i = 0; i < 20; ++i) b[0].nic.send(b.make(0, 5, 40, i), true);
+    });
+    b.run();
+    ASSERT_EQ(b[5].received.size(), 20u);
+    // On the first cable a packet has three route bytes, 40 bytes, CRC-8 and GAP. Each follows the other as on the
+    // first cable: the routing delay is one of a pipeline.
+    for (unsigned i = 0; i < 20; ++i)
+        EXPECT_EQ(b[5].received[i].tail, 3 * (B + D + R) + B + D + 41 * B + i * 45 * B);
+    for (const auto& c : b.net.cables()) EXPECT_EQ(c->ab.stops.value() + c->ba.stops.value(), 0u);
+}
+
 TEST(crossbar_switch, a_packet_to_its_own_sender) {
     bench b(topology::one_switch(4, 8), first_generation);
     const auto bytes = b.make(2, 2, 64);
