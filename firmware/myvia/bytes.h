@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Byte orders. What stands on the card, on the wire and in the driver's tables is big-endian, as the LANai
+// is; what a program wrote into a descriptor is in its own order, little-endian. Natively (unit tests) the
+// "card" is the machine that runs the test.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+namespace vinic::myvia {
+
+inline constexpr bool card_is_big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+
+// To and from the wire and the driver's tables.
+constexpr uint32_t network(uint32_t value) { return card_is_big_endian ? value : __builtin_bswap32(value); }
+
+// To and from the program's descriptors.
+constexpr uint32_t program(uint32_t value) { return card_is_big_endian ? __builtin_bswap32(value) : value; }
+
+constexpr uint64_t join(uint32_t high, uint32_t low) { return static_cast<uint64_t>(high) << 32 | low; }
+constexpr uint32_t high_word(uint64_t value) { return static_cast<uint32_t>(value >> 32); }
+constexpr uint32_t low_word(uint64_t value) { return static_cast<uint32_t>(value); }
+constexpr uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
+
+}  // namespace vinic::myvia

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Completions: the last 16 bytes of the slot's control segment, then the entry of the completion queue, then
+// the events that were armed, all in order on one channel.
+#pragma once
+
+#include "firmware/myvia/event.h"
+#include "firmware/myvia/vi.h"
+
+namespace vinic::myvia {
+
+// The errors of vipl.md 1.3 that the card raises.
+enum vip_error : uint32_t {
+    vip_error_post_descriptor = 0,
+    vip_error_connection_lost = 1,
+    vip_error_receive_queue_empty = 2,
+    vip_error_vi_overrun = 3,
+    vip_error_rdma_write_protection = 4,
+    vip_error_rdma_write_abort = 6
+};
+
+struct completion_queue {
+    uint64_t ring;
+    uint32_t entries;  // 0: unused
+    uint32_t index, pass;
+    uint32_t produced;  // free running
+    uint32_t armed;
+    uint32_t process;
+};
+inline completion_queue completion_queues[max_completion_queues];
+
+// The longest sequence of blocks that one completion may post: status, entry, two events.
+inline constexpr uint32_t completion_blocks = 4;
+
+// One for each block of the channel: free again when the block is.
+struct completion_words {
+    alignas(8) uint32_t words[4];
+};
+inline completion_words completion_buffers[128];
+
+inline uint32_t* completion_buffer() { return completion_buffers[writes.head % 128].words; }
+
+inline void write_queue_entry(uint32_t number, uint32_t vi_and_queue) {
+    completion_queue& queue = completion_queues[number];
+    uint32_t* words = completion_buffer();
+    words[0] = network(vi_and_queue);
+    words[1] = network(queue.pass);
+    writes.post(queue.ring + queue.index * sizeof(abi::myvia::completion_entry), words,
+                sizeof(abi::myvia::completion_entry));
+    ++queue.produced;
+    if (++queue.index == queue.entries) {
+        queue.index = 0;
+        queue.pass = 3 - queue.pass;
+    }
+    if (!queue.armed) return;
+    queue.armed = 0;
+    post_event(abi::myvia::event_completion_queue, number, 0, 0);
+}
+
+// The slot `queue.completed` has been written: what follows from that.
+inline void slot_completed(vi& of, work_queue& queue, bool receives) {
+    const uint32_t slot = queue.completed++;
+    if (queue.completion_queue != abi::myvia::no_queue)
+        write_queue_entry(queue.completion_queue,
+                          of.index | (receives ? abi::myvia::completion_receive : 0u));
+    if (!queue.armed) return;
+    queue.armed = 0;
+    post_event(receives ? abi::myvia::event_completion_receive : abi::myvia::event_completion_send, of.index,
+               0, slot);
+}
+
+// Completes the oldest slot. `reserved` and `immediate` are in the program's byte order.
+inline void complete(vi& of, work_queue& queue, bool receives, uint32_t reserved, uint32_t immediate,
+                     uint32_t length, uint32_t status) {
+    uint32_t* words = completion_buffer();
+    words[0] = reserved;
+    words[1] = immediate;
+    words[2] = program(length);
+    words[3] = program(status | abi::vi_status_done);
+    writes.post(queue.ring + (queue.completed & of.ring_mask) * abi::myvia::slot_bytes +
+                    abi::myvia::slot_completion_offset,
+                words, 16);
+    slot_completed(of, queue, receives);
+}
+
+// The same for a slot that the card may never have read: the status word only.
+inline void complete_flushed(vi& of, work_queue& queue, bool receives) {
+    uint32_t* words = completion_buffer();
+    words[0] = program(abi::vi_status_done | abi::vi_status_flushed_error |
+                       (receives ? abi::vi_status_op_receive : abi::vi_status_op_send));
+    writes.post(queue.ring + (queue.completed & of.ring_mask) * abi::myvia::slot_bytes +
+                    abi::myvia::slot_completion_offset + 12,
+                words, 4);
+    slot_completed(of, queue, receives);
+}
+
+// The oldest started send is done.
+inline void complete_send(vi& of) {
+    const send_record& record = record_of(of, of.send.completed);
+    complete(of, of.send, false, 0, record.immediate, record.length, record.status);
+    if (of.send.posted != of.send.next || of.sending.error != 0) schedule(of);
+}
+
+}  // namespace vinic::myvia

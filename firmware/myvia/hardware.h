@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The only way from the firmware to the chip. Natively, the functions without a body here come from the
+// tests' fake card (testbench/tests/firmware/fake_card.h).
+#pragma once
+
+#include "firmware/abi/lanai_registers.h"
+#include "firmware/myvia/bytes.h"
+
+namespace vinic::myvia::hardware {
+
+using namespace abi::lanai9;
+
+// What the compiler knows of memory is void: the DMA engines or the host may have changed it, or are about to
+// read it. (A fence crashes this back end, facts A12.)
+inline void barrier() { asm volatile("" ::: "memory"); }
+
+#ifdef __lanai__
+
+inline uint32_t load(register_offset offset) {
+    return *reinterpret_cast<volatile uint32_t*>(register_base + offset);
+}
+inline void store(register_offset offset, uint32_t value) {
+    *reinterpret_cast<volatile uint32_t*>(register_base + offset) = value;
+}
+inline uint32_t sram_address(const volatile void* pointer) { return reinterpret_cast<uint32_t>(pointer); }
+
+#else
+
+uint32_t load(register_offset offset);
+void store(register_offset offset, uint32_t value);
+uint32_t sram_address(const volatile void* pointer);
+
+#endif
+
+}  // namespace vinic::myvia::hardware

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The main loop: interrupt bits, doorbells, work that waits, commands. When nothing happens it only loads,
+// from SRAM and the ISR, and stores nothing, so that the simulator can skip its turns exactly.
+#pragma once
+
+#include "firmware/myvia/command.h"
+#include "firmware/myvia/receive.h"
+
+namespace vinic::myvia {
+
+inline constexpr uint32_t serviced_bits = hardware::ISR_RECV | hardware::ISR_BUFF | hardware::ISR_SEND |
+                                          hardware::ISR_WAKE0 | hardware::ISR_WAKE1 | hardware::ISR_WAKE2 |
+                                          hardware::ISR_TIME0 | hardware::ISR_TIME1;
+
+inline void poll_short_reads() {
+    while (dma_entry* entry = short_reads.done()) {
+        const uintptr_t argument = entry->argument;
+        if (entry->action == action_send_slots) {
+            vi& of = *reinterpret_cast<vi*>(argument);
+            slots_arrived(of, of.send, send_slots[of.index]);
+            schedule(of);
+        } else if (entry->action == action_receive_slots) {
+            vi& of = *reinterpret_cast<vi*>(argument);
+            slots_arrived(of, of.receive, receive_slots[of.index]);
+        } else if (entry->action == action_translation) {
+            translation_arrived(static_cast<uint32_t>(argument));
+        } else if (entry->action == action_segments) {
+            segments_arrived(*reinterpret_cast<segment_window*>(argument));
+        }
+        work |= work_send | work_receive;
+    }
+}
+
+inline void poll_payload_reads() {
+    while (payload_reads.done() != nullptr) {
+    }
+    pump_wire();
+    work |= work_send;
+}
+
+inline void poll_writes() {
+    while (dma_entry* entry = writes.done()) {
+        if (entry->action == action_release)
+            packet_placed(*reinterpret_cast<packet*>(entry->argument));
+        else if (entry->action == action_interrupt)
+            event_written();
+    }
+    run_dropped();
+}
+
+// The wire first: an engine that stands still costs bandwidth.
+inline void service(uint32_t bits) {
+    using namespace hardware;
+    if (bits & ISR_SEND) {
+        store(ISR, ISR_SEND);
+        send_engine_done();
+    }
+    if (bits & ISR_RECV) packet_arrived();
+    if (bits & ISR_WAKE1) {
+        store(ISR, ISR_WAKE1);
+        poll_payload_reads();
+    }
+    if (bits & ISR_WAKE0) {
+        store(ISR, ISR_WAKE0);
+        poll_short_reads();
+    }
+    if (bits & ISR_WAKE2) {
+        store(ISR, ISR_WAKE2);
+        poll_writes();
+    }
+    if ((bits & (ISR_BUFF | ISR_TIME0 | ISR_TIME1)) == 0) return;
+    if (bits & ISR_BUFF) packet_too_long();
+    if (bits & ISR_TIME0) {
+        store(ISR, ISR_TIME0);
+        if (acknowledge_timer) acknowledge_timer_expired();
+    }
+    if (bits & ISR_TIME1) {
+        store(ISR, ISR_TIME1);
+        if (retransmit_timer) retransmit_timer_expired();
+    }
+}
+
+inline void do_work() {
+    const uint32_t todo = work;
+    work = 0;
+    if (todo & work_receive) run_receive();
+    if (todo & work_send) run_send();
+    constexpr uint32_t rare =
+        work_writes | work_wire | work_flush | work_events | work_acknowledge | work_command;
+    if ((todo & rare) == 0) return;
+    if (todo & work_writes) poll_writes();
+    if (todo & work_wire) pump_wire();
+    if (todo & work_flush) run_flush();
+    if (todo & work_events) run_events();
+    if (todo & work_acknowledge) run_acknowledgements(false);
+    if (todo & work_command) run_command();
+}
+
+// One turn.
+inline void poll() {
+    const uint32_t bits = hardware::load(hardware::ISR) & serviced_bits;
+    if (bits != 0) service(bits);
+    poll_doorbells();
+    if (work != 0) do_work();
+    poll_command();
+}
+
+inline void publish_limits() {
+    card_interface.max_vis = max_vis;
+    card_interface.max_regions = max_regions;
+    card_interface.max_completion_queues = max_completion_queues;
+    card_interface.max_processes = max_processes;
+    card_interface.max_segments = max_segments;
+    card_interface.max_transfer_bytes = max_transfer_bytes;
+    card_interface.reliability_mask =
+        abi::vi_unreliable | abi::vi_reliable_delivery | abi::vi_reliable_reception;
+    card_interface.doorbell_pages = hardware::sram_address(doorbell_pages);
+    card_interface.dma_chains[0] = hardware::sram_address(&short_reads.ring[0]);
+    card_interface.dma_chains[1] = hardware::sram_address(&payload_reads.ring[0]);
+    card_interface.dma_chains[2] = hardware::sram_address(&writes.ring[0]);
+    card_interface.dma_chains[3] = hardware::sram_address(&credits.ring[0]);
+}
+
+inline void initialise() {
+    using namespace hardware;
+    short_reads.initialise();
+    payload_reads.initialise();
+    writes.initialise();
+    credits.initialise();
+    initialise_events();
+    store(ISR, ~(ISR_HOST_SIG | ISR_LANAI_SIG));
+    store(MYRINET, MYRINET_TX_CRC8_ENABLE | MYRINET_RX_CRC8_ENABLE);
+    initialise_packets();
+    store(EIMR, ISR_HOST_SIG);
+    progress.seen = card_interface.command_number;
+    publish_limits();
+    card_interface.ready = 1;
+}
+
+}  // namespace vinic::myvia

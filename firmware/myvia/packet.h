@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Packet buffers. One form for all: route, header and body stand without gap, so a packet to send starts at
+// the last words of the route, and a packet that arrives (its route is gone) at the header.
+#pragma once
+
+#include "firmware/myvia/card.h"
+#include "firmware/myvia/fifo.h"
+#include "firmware/myvia/hardware.h"
+
+namespace vinic::myvia {
+
+struct vi;
+
+// The header (wire_format.h) as words: sub-word stores cost the LANai four cycles (facts A7).
+enum header_word : uint32_t {
+    header_type,
+    header_kind_flags_length,
+    header_ends,  // destination VI, source VI
+    header_key,
+    header_sequence,
+    header_acknowledge,
+    header_offset,
+    header_immediate,
+    header_words
+};
+static_assert(offsetof(abi::packet_header, kind) == 4 * header_kind_flags_length);
+static_assert(offsetof(abi::packet_header, destination_vi) == 4 * header_ends);
+static_assert(offsetof(abi::packet_header, connection_key) == 4 * header_key);
+static_assert(offsetof(abi::packet_header, sequence) == 4 * header_sequence);
+static_assert(offsetof(abi::packet_header, acknowledge) == 4 * header_acknowledge);
+static_assert(offsetof(abi::packet_header, offset) == 4 * header_offset);
+static_assert(offsetof(abi::packet_header, immediate) == 4 * header_immediate);
+static_assert(sizeof(abi::packet_header) == 4 * header_words);
+
+inline constexpr uint32_t rdma_words = sizeof(abi::rdma_header) / 4;
+inline constexpr uint32_t body_words = rdma_words + abi::packet_payload_max / 4;
+
+constexpr uint32_t kind_word(uint32_t kind, uint32_t flags, uint32_t length) {
+    return network(kind << 24 | flags << 16 | length);
+}
+
+// Segments 2 and up of a descriptor, as they stand in the program's memory.
+struct segment_window {
+    uint32_t first;     // number of the first segment here
+    uint32_t count;     // how many are here
+    uint32_t fetching;  // how many are on their way
+    uint32_t stale;     // those on their way are not wanted any more
+    alignas(8) uint32_t raw[8][4];
+};
+
+inline void clear(segment_window& window) {
+    window.count = 0;
+    window.stale = window.fetching;
+}
+
+enum packet_pool : uint32_t { pool_receive, pool_send, pool_short };
+
+struct packet {
+    packet* link;
+    uint32_t pool;
+    // Sending:
+    vi* owner;          // none: not of a connection
+    uint32_t epoch;     // of the owner, at that time: a later one means that the packet is void
+    uint32_t ready_at;  // position of payload_reads from which on the payload is here
+    uint32_t loopback;
+    uint32_t completes;                    // the owner's oldest descriptor completes when this packet leaves
+    uint32_t first_word, last_word, skip;  // for SMP, SMLT and SA
+    segment_window window;
+    uint32_t length;     // bytes of payload
+    uint32_t remaining;  // sending: still to fetch; receiving: still to place
+    uint32_t begun;      // fetching or placing has begun: all checks of the packet are over
+
+    alignas(8) uint32_t route[2];
+    uint32_t header[header_words];
+    uint32_t body[body_words];
+    uint32_t remainder[2];  // CRC-8 and what the engine rounds up to
+};
+using packet_fifo = fifo<packet, &packet::link>;
+
+inline constexpr uint32_t send_buffers = 8;
+inline constexpr uint32_t receive_buffers = 16;
+inline constexpr uint32_t short_buffers = 8;  // acknowledgements and control packets, never payload by DMA
+
+inline packet packets[receive_buffers + send_buffers + short_buffers];
+inline packet_fifo free_packets[3];  // by pool
+
+inline packet_fifo wire_queue;     // in the order in which they leave
+inline packet* on_wire;            // what the send engine works on
+inline packet_fifo arrival_queue;  // received, not yet processed
+inline packet* armed_buffer;       // where the receive engine writes
+inline uint32_t discarding;        // the packet that arrives is longer than any may be
+
+inline uint32_t packet_length(const packet& of) {
+    return network(of.header[header_kind_flags_length]) & 0xFFFF;
+}
+inline uint32_t packet_kind(const packet& of) { return network(of.header[header_kind_flags_length]) >> 24; }
+
+inline void arm_receive(packet* into) {
+    armed_buffer = into;
+    hardware::store(hardware::RMP, hardware::sram_address(into->header));
+    hardware::store(hardware::RML, hardware::sram_address(&into->remainder[1]));
+}
+
+inline void release(packet* of) {
+    if (of->pool == pool_receive && armed_buffer == nullptr) return arm_receive(of);
+    free_packets[of->pool].push(of);
+    if (of->pool == pool_send) work |= work_send;
+    if (of->pool == pool_short) work |= work_acknowledge | work_command;
+}
+
+inline void initialise_packets() {
+    uint32_t i = 0;
+    for (packet_fifo& pool : free_packets) pool.clear();
+    for (packet& one : packets) {
+        one.pool = i < receive_buffers                  ? pool_receive
+                   : i < receive_buffers + send_buffers ? pool_send
+                                                        : pool_short;
+        free_packets[one.pool].push(&one);
+        ++i;
+    }
+    wire_queue.clear();
+    arrival_queue.clear();
+    on_wire = nullptr;
+    discarding = 0;
+    arm_receive(free_packets[pool_receive].pop());
+}
+
+}  // namespace vinic::myvia

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The receive pipeline. A buffer is always armed; what arrives is queued and processed in order. A packet
+// that must wait (for a descriptor, a translation, room for blocks) stays at the head of the queue.
+#pragma once
+
+#include "firmware/myvia/placement.h"
+
+namespace vinic::myvia {
+
+enum receive_step : uint32_t {
+    packet_finished,  // its buffer is free
+    packet_held,      // DMA still reads its buffer, and will release it
+    packet_stalled
+};
+
+inline void poll_writes();  // main_loop.h
+
+// --- From the link
+
+// Takes what the receive engine has finished, arms the next buffer at once, and drops what is damaged. The
+// data ends with the CRC's remainder, which is 0 when all is well (facts B3), and then the engine's rounding.
+inline void packet_arrived() {
+    packet* arrived = armed_buffer;
+    hardware::store(hardware::ISR, hardware::ISR_RECV);
+    const uint32_t end = hardware::load(hardware::RMP);
+    if (arrived == nullptr) return;
+    packet* next = free_packets[pool_receive].pop();
+    armed_buffer = nullptr;
+    if (next != nullptr) arm_receive(next);
+    hardware::barrier();
+    const uint32_t kind = packet_kind(*arrived);
+    const uint32_t length = packet_length(*arrived);
+    const uint32_t header_bytes = 4 * (header_words + (kind == abi::packet_rdma_write ? rdma_words : 0u));
+    const uint32_t bytes = header_bytes + (length + 3) / 4 * 4;
+    const uint32_t beyond = end - hardware::sram_address(arrived->header) - bytes - 1;
+    const bool whole = !discarding && length <= abi::packet_payload_max && beyond < 8 &&
+                       (network(arrived->header[bytes / 4]) >> 24) == 0 &&
+                       arrived->header[header_type] == network(abi::packet_type_vi);
+    discarding = 0;
+    if (!whole) return release(arrived);
+    arrived->begun = 0;
+    arrival_queue.push(arrived);
+    work |= work_receive;
+}
+
+// The buffer is full and the packet has not ended: nothing that long is ours. Reads it to its end.
+inline void packet_too_long() {
+    hardware::store(hardware::ISR, hardware::ISR_BUFF);
+    if (armed_buffer == nullptr) return;
+    discarding = 1;
+    arm_receive(armed_buffer);
+}
+
+// --- Ends of packets and messages
+
+// DMA has read the last of this packet's buffer.
+inline void packet_placed(packet& of) {
+    vi& receiver = vis[(network(of.header[header_ends]) >> 16) % max_vis];
+    if (receiver.state == abi::myvia::vi_connected && is_reliable(receiver) &&
+        receiver.key == network(of.header[header_key]))
+        note_placed(receiver, network(of.header[header_sequence]));
+    release(&of);
+}
+
+// Packets that were given up while DMA was reading them: free when the channel of writes has passed
+// `ready_at`.
+inline packet_fifo dropped_packets;
+
+inline void run_dropped() {
+    while (dropped_packets.head != nullptr && writes.passed(dropped_packets.head->ready_at))
+        release(dropped_packets.pop());
+    if (dropped_packets.head != nullptr) work |= work_writes;
+}
+
+// Gives up a packet, parts of which DMA may still be reading.
+inline receive_step drop_packet(packet& of) {
+    if (!of.begun || of.remaining == of.length || writes.tail == writes.head) return packet_finished;
+    of.ready_at = writes.head;
+    dropped_packets.push(&of);
+    work |= work_writes;
+    return packet_held;
+}
+
+inline uint32_t flags_of(const packet& of) {
+    return network(of.header[header_kind_flags_length]) >> 16 & 0xFF;
+}
+
+// Completes the receive descriptor in turn.
+inline void complete_receive(vi& of, const packet& last, uint32_t length, uint32_t status) {
+    work_queue& queue = of.receive;
+    const descriptor& slot = receive_slots[of.index][queue.next & of.cache_mask];
+    uint32_t immediate = slot.immediate;
+    if ((flags_of(last) & abi::packet_immediate) != 0) {
+        immediate = program(network(last.header[header_immediate]));
+        status |= abi::vi_status_immediate;
+    }
+    of.receiving.kind = 0;
+    ++queue.next;
+    complete(of, queue, true, slot.reserved, immediate, length, status);
+    if (queue.posted != queue.fetched && queue.fetched - queue.next <= cached_slots / 2)
+        fetch_receive_slots(of);
+}
+
+// A reliable connection breaks on the receiver's side, and the peer is told why.
+inline void refuse_connection(vi& of, uint32_t status) {
+    enter_error(of);
+    of.refuse = refuse_finally;
+    of.final_status = status;
+    acknowledge_now(of);
+}
+
+// There is no receive descriptor. The message is dropped, and a reliable connection breaks.
+inline void receive_queue_empty(vi& of) {
+    of.receiving.kind = message_skipped;
+    if (is_reliable(of)) refuse_connection(of, abi::vi_status_remote_descriptor_error);
+    post_event(abi::myvia::event_error, of.index, vip_error_receive_queue_empty, 0);
+}
+
+// A message cannot be placed: `status` is for its receive descriptor, if it has one.
+inline void message_failed(vi& of, const packet& at, uint32_t status) {
+    const bool has_descriptor = of.receiving.kind == abi::packet_send;
+    if (!is_reliable(of)) {
+        const bool reported_later = has_descriptor || (flags_of(at) & abi::packet_immediate) != 0;
+        of.receiving.status = status;
+        if (!reported_later)
+            post_event(abi::myvia::event_error, of.index, vip_error_rdma_write_protection, 0);
+        return;
+    }
+    if (has_descriptor) {
+        const uint32_t slot = of.receive.next;
+        complete_receive(of, at, of.receiving.bytes, status | abi::vi_status_op_receive);
+        refuse_connection(of, abi::vi_status_remote_descriptor_error);
+        post_event(abi::myvia::event_vi_error, of.index, 0, slot);
+        return;
+    }
+    refuse_connection(of, abi::vi_status_rdma_protection_error);
+    post_event(abi::myvia::event_error, of.index, vip_error_rdma_write_protection, 0);
+}
+
+// The sender's next packet is not the one that follows: packets were lost. What has come of an unfinished
+// message is void, and its descriptor will serve the next one.
+inline void message_lost(vi& of) {
+    if (of.receiving.kind == abi::packet_rdma_write)
+        post_event(abi::myvia::event_error, of.index, vip_error_rdma_write_abort, 0);
+    of.receiving.kind = 0;
+}
+
+// The last packet of a message has been placed, or has failed.
+inline void end_of_message(vi& of, const packet& last) {
+    receive_message& message = of.receiving;
+    const uint32_t operation =
+        message.kind == abi::packet_send ? abi::vi_status_op_receive : abi::vi_status_op_remote_rdma_write;
+    if (message.kind == abi::packet_send || (flags_of(last) & abi::packet_immediate) != 0)
+        complete_receive(of, last, message.bytes, message.status | operation);
+    message.kind = 0;
+}
+
+// --- Acceptance
+
+// The sequence number of a data packet. False: the packet is not the next one.
+inline bool accept_sequence(vi& of, uint32_t sequence) {
+    const int32_t ahead = static_cast<int32_t>(sequence - of.expected);
+    if (ahead == 0) return true;
+    if (!is_reliable(of)) {
+        if (ahead < 0) return false;
+        message_lost(of);
+        of.expected = sequence;
+        return true;
+    }
+    if (ahead > 0 && of.refuse != refuse_nothing) return false;
+    if (ahead > 0) of.refuse = refuse_gap;
+    acknowledge_now(of);
+    return false;
+}
+
+inline uint32_t check_receive_format(const descriptor& slot) {
+    const uint32_t control = control_bits(slot);
+    const bool good = (control & (abi::vi_control_reserved | abi::vi_op_mask)) == 0 && slot.reserved == 0 &&
+                      segment_count(slot) <= max_segments;
+    return when(!good, abi::vi_status_format_error);
+}
+
+// A receive descriptor for this packet's message. False: the packet must wait for it.
+inline bool descriptor_at_hand(vi& of) {
+    if (of.receive.next != of.receive.fetched) return true;
+    fetch_receive_slots(of);
+    work |= short_reads.space() == 0 ? work_receive : 0u;
+    return false;
+}
+
+// The first packet of a message opens it; others must continue it. False: the packet is of no use.
+inline bool accept_message(vi& of, const packet& with, uint32_t kind) {
+    receive_message& message = of.receiving;
+    if ((flags_of(with) & abi::packet_first) == 0)
+        return message.kind == kind && message.bytes == network(with.header[header_offset]);
+    if (message.kind != 0 && message.kind != message_skipped) message_lost(of);
+    message.kind = kind;
+    message.bytes = message.status = message.segment = message.segment_offset = 0;
+    return true;
+}
+
+inline receive_step place_packet(vi& of, packet& what, uint32_t kind) {
+    descriptor& slot = receive_slots[of.index][of.receive.next & of.cache_mask];
+    receive_message& message = of.receiving;
+    if (message.status == 0) {
+        const uint32_t step =
+            kind == abi::packet_send ? place_in_segments(of, slot, what) : place_remotely(of, what);
+        if (step == step_blocked) return packet_stalled;
+        if (step != step_done) message_failed(of, what, step);
+        if (of.state != abi::myvia::vi_connected) return drop_packet(what);
+    }
+    message.bytes += what.length;
+    ++of.expected;
+    of.refuse = refuse_nothing;
+    const bool held = what.length != 0 && what.remaining == 0;
+    if ((flags_of(what) & abi::packet_wants_acknowledge) != 0) of.urgent = 1;
+    if ((flags_of(what) & abi::packet_last) != 0) end_of_message(of, what);
+    if (is_reliable(of)) {
+        if (held)
+            ++of.placing;
+        else
+            note_nothing_to_place(of);
+    }
+    return held ? packet_held : drop_packet(what);
+}
+
+inline receive_step receive_data(vi& of, packet& what, uint32_t kind) {
+    if (what.begun) return place_packet(of, what, kind);
+    if (is_reliable(of)) acknowledged(of, network(what.header[header_acknowledge]));
+    if (!accept_sequence(of, network(what.header[header_sequence]))) return packet_finished;
+    const uint32_t flags = flags_of(what);
+    const bool opens = (flags & abi::packet_first) != 0;
+    const bool consumes = kind == abi::packet_send
+                              ? opens
+                              : (flags & abi::packet_last) != 0 && (flags & abi::packet_immediate) != 0;
+    if (consumes && of.receive.next != of.receive.posted && !descriptor_at_hand(of)) return packet_stalled;
+    if (!accept_message(of, what, kind)) {
+        ++of.expected;
+        return packet_finished;
+    }
+    if (consumes && of.receive.next == of.receive.posted) {
+        if (!is_reliable(of)) ++of.expected;
+        receive_queue_empty(of);
+        return packet_finished;
+    }
+    what.begun = 1;
+    what.length = what.remaining = packet_length(what);
+    clear(receive_window);
+    if (kind == abi::packet_send && opens) {
+        const uint32_t status =
+            check_receive_format(receive_slots[of.index][of.receive.next & of.cache_mask]);
+        if (status != 0) message_failed(of, what, status);
+        if (of.state != abi::myvia::vi_connected) return packet_finished;
+    }
+    return place_packet(of, what, kind);
+}
+
+inline receive_step receive_packet(packet& what) {
+    const uint32_t kind = packet_kind(what);
+    if (kind == abi::packet_control) {
+        control_packet_event(what.body, packet_length(what));
+        return packet_finished;
+    }
+    const uint32_t ends = network(what.header[header_ends]);
+    vi& of = vis[(ends >> 16) % max_vis];
+    if (of.ends != (ends << 16 | ends >> 16) || of.key != network(what.header[header_key]) ||
+        of.state < abi::myvia::vi_connected)
+        return drop_packet(what);
+    if (of.state != abi::myvia::vi_connected) {
+        if (of.refuse == refuse_finally && kind <= abi::packet_rdma_write) acknowledge_now(of);
+        return drop_packet(what);
+    }
+    if (kind == abi::packet_send || kind == abi::packet_rdma_write) return receive_data(of, what, kind);
+    if (!is_reliable(of)) return packet_finished;
+    const uint32_t sequence = network(what.header[header_acknowledge]);
+    if (kind == abi::packet_acknowledge)
+        acknowledged(of, sequence);
+    else if (kind == abi::packet_not_acknowledge)
+        not_acknowledged(of, sequence, network(what.header[header_immediate]));
+    return packet_finished;
+}
+
+// Room in the channel of writes for all that one packet may complete: 16 sends by its acknowledgement, and
+// its own descriptor.
+inline constexpr uint32_t blocks_per_packet = (send_records_per_vi + 1) * completion_blocks;
+
+inline void run_receive() {
+    while (packet* head = arrival_queue.head) {
+        if (writes.space() < blocks_per_packet) {
+            poll_writes();
+            if (writes.space() < blocks_per_packet) {
+                work |= work_receive;
+                return;
+            }
+        }
+        const receive_step step = receive_packet(*head);
+        if (step == packet_stalled) return;
+        arrival_queue.pop();
+        if (step == packet_finished) release(head);
+    }
+}
+
+}  // namespace vinic::myvia

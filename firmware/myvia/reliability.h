@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Reliable connections. Packets carry sequence numbers; the receiver acknowledges, cumulatively, what it has
+// placed in host memory, so that both reliable levels can use the same acknowledgement. Acknowledgements ride
+// on data packets, leave after a delay, or at once when several are due or the sender asks. The sender keeps
+// no copies: descriptors complete when they are acknowledged, and going back reads host memory again.
+#pragma once
+
+#include "firmware/myvia/state.h"
+#include "firmware/myvia/wire.h"
+
+namespace vinic::myvia {
+
+inline constexpr uint32_t send_window = 16;              // packets in flight per connection
+inline constexpr uint32_t acknowledgements_at_once = 4;  // that many packets do not wait for the timer
+inline constexpr uint32_t acknowledge_delay_ticks = 16;  // 8 us: about the time of an answer (calibration.md)
+
+inline uint32_t acknowledge_timer, retransmit_timer;  // whether they run
+
+// What a receiver refuses.
+enum refusal : uint32_t { refuse_nothing, refuse_gap, refuse_gap_sent, refuse_finally };
+
+inline void acknowledge_later(vi& of) {
+    if (!of.acknowledging) {
+        of.acknowledging = 1;
+        acknowledging_vis.push(&of);
+    }
+    if (of.urgent) {
+        work |= work_acknowledge;
+    } else if (!acknowledge_timer) {
+        acknowledge_timer = 1;
+        hardware::store(hardware::ISR, hardware::ISR_TIME0);
+        hardware::store(hardware::IT0, acknowledge_delay_ticks);
+    }
+}
+
+inline void acknowledge_now(vi& of) {
+    of.urgent = 1;
+    acknowledge_later(of);
+}
+
+inline bool send_acknowledgement(vi& of) {
+    packet* to_send = free_packets[pool_short].pop();
+    if (to_send == nullptr) return false;
+    const bool refuses = of.refuse == refuse_gap || of.refuse == refuse_finally;
+    uint32_t* header = to_send->header;
+    header[header_type] = network(abi::packet_type_vi);
+    header[header_kind_flags_length] =
+        kind_word(refuses ? abi::packet_not_acknowledge : abi::packet_acknowledge, 0, 0);
+    header[header_ends] = network(of.ends);
+    header[header_key] = network(of.key);
+    header[header_sequence] = network(of.next_sequence);
+    header[header_acknowledge] = network(refuses ? of.expected : of.placed);
+    header[header_offset] = 0;
+    header[header_immediate] = network(of.refuse == refuse_finally ? of.final_status : 0);
+    if (of.refuse == refuse_gap) of.refuse = refuse_gap_sent;
+    of.acknowledgements = of.urgent = 0;
+    to_send->owner = nullptr;
+    to_send->completes = 0;
+    to_send->loopback = of.loopback;
+    to_send->ready_at = payload_reads.tail;
+    address_packet(*to_send, of.route, of.route_first, of.route_skip, 0);
+    wire_queue.push(to_send);
+    pump_wire();
+    return true;
+}
+
+// Sends the acknowledgements that are urgent, or all that are due.
+inline void run_acknowledgements(bool all) {
+    vi* last = acknowledging_vis.tail;
+    while (acknowledging_vis.head != nullptr) {
+        vi& of = *acknowledging_vis.pop();
+        const bool due = of.urgent || (all && of.acknowledgements != 0);
+        if (due && !send_acknowledgement(of)) of.urgent = 1;
+        of.acknowledging = 0;
+        if (of.urgent || of.acknowledgements != 0) {
+            of.acknowledging = 1;
+            acknowledging_vis.push(&of);
+        }
+        if (&of == last) break;
+    }
+    if (acknowledging_vis.head == nullptr || acknowledge_timer) return;
+    acknowledge_timer = 1;
+    hardware::store(hardware::ISR, hardware::ISR_TIME0);
+    hardware::store(hardware::IT0, acknowledge_delay_ticks);
+}
+
+inline void count_acknowledgement(vi& of) {
+    ++of.acknowledgements;
+    if (of.acknowledgements >= acknowledgements_at_once) of.urgent = 1;
+    acknowledge_later(of);
+}
+
+// All that the peer has sent up to `sequence` is in host memory.
+inline void note_placed(vi& of, uint32_t sequence) {
+    of.placed = --of.placing == 0 ? of.expected : sequence + 1;
+    count_acknowledgement(of);
+}
+
+// A packet without anything to place has been accepted; earlier ones may still be on their way to memory.
+inline void note_nothing_to_place(vi& of) {
+    if (of.placing == 0) of.placed = of.expected;
+    count_acknowledgement(of);
+}
+
+// --- Sender
+
+inline void start_retransmit_timer() {
+    retransmit_timer = 1;
+    hardware::store(hardware::ISR, hardware::ISR_TIME1);
+    hardware::store(hardware::IT1, card_interface.retransmit_ticks);
+}
+
+// A packet of this VI is in flight.
+inline void time_packets(vi& of) {
+    if (of.timed) return;
+    of.timed = 1;
+    of.tries = 0;
+    of.mark = of.unacknowledged - 1;
+    timed_vis.push(&of);
+    if (!retransmit_timer) start_retransmit_timer();
+}
+
+constexpr uint32_t packets_of(uint32_t length) {
+    return length == 0 ? 1 : (length + abi::packet_payload_max - 1) / abi::packet_payload_max;
+}
+
+// The peer has everything before `sequence`. False: that number cannot be.
+inline void acknowledged(vi& of, uint32_t sequence) {
+    const uint32_t count = sequence - of.unacknowledged;
+    if (count == 0 || count > of.sequence_end - of.unacknowledged) return;
+    of.unacknowledged = sequence;
+    of.tries = 0;
+    if (static_cast<int32_t>(sequence - of.next_sequence) > 0) of.go_back = 1;
+    while (of.send.completed != of.started) {
+        const send_record& record = record_of(of, of.send.completed);
+        const uint32_t end = record.first_sequence + packets_of(record.length);
+        if (static_cast<int32_t>(sequence - end) < 0) break;
+        complete_send(of);
+    }
+    schedule(of);
+}
+
+// Goes back to the oldest packet that is not acknowledged. False: a fetch is under way, whose arrival will
+// schedule the VI again.
+inline bool go_back(vi& of) {
+    work_queue& queue = of.send;
+    if (queue.fetching != 0) return false;
+    of.go_back = 0;
+    of.sending.active = of.sending.error = 0;
+    queue.next = queue.fetched = queue.completed;
+    of.next_sequence = of.unacknowledged;
+    of.resume_offset = 0;
+    if (queue.completed == of.started) return true;
+    const uint32_t arrived = of.unacknowledged - record_of(of, queue.completed).first_sequence;
+    of.resume_offset = arrived * abi::packet_payload_max;
+    return true;
+}
+
+// The connection is of no more use: the oldest descriptor says why, the rest is flushed.
+inline void break_connection(vi& of, uint32_t status) {
+    if (status != 0 && of.send.completed != of.started) {
+        const send_record& record = record_of(of, of.send.completed);
+        complete(of, of.send, false, 0, record.immediate, record.length, record.status | status);
+    }
+    enter_error(of);
+}
+
+inline void retransmit(vi& of) {
+    if (++of.tries > card_interface.retransmit_limit) {
+        break_connection(of, abi::vi_status_transport_error);
+        post_event(abi::myvia::event_transport_lost, of.index, vip_error_connection_lost, 0);
+        return;
+    }
+    of.go_back = 1;
+    schedule(of);
+}
+
+inline void retransmit_timer_expired() {
+    retransmit_timer = 0;
+    vi* last = timed_vis.tail;
+    while (timed_vis.head != nullptr) {
+        vi& of = *timed_vis.pop();
+        of.timed = 0;
+        if (of.state == abi::myvia::vi_connected && of.unacknowledged != of.sequence_end) {
+            if (of.mark == of.unacknowledged)
+                retransmit(of);
+            else
+                of.mark = of.unacknowledged;
+            of.timed = 1;
+            timed_vis.push(&of);
+        }
+        if (&of == last) break;
+    }
+    if (timed_vis.head != nullptr) start_retransmit_timer();
+}
+
+inline void acknowledge_timer_expired() {
+    acknowledge_timer = 0;
+    run_acknowledgements(true);
+}
+
+// The peer asks for packets again, or tells why the connection is broken.
+inline void not_acknowledged(vi& of, uint32_t sequence, uint32_t status) {
+    acknowledged(of, sequence);
+    if (status == 0) {
+        of.go_back = 1;
+        schedule(of);
+        return;
+    }
+    if (of.reliability == abi::vi_reliable_reception) {
+        break_connection(of, status & abi::vi_status_error_mask);
+        post_event(abi::myvia::event_vi_error, of.index, 0, of.send.completed - 1);
+        return;
+    }
+    break_connection(of, 0);
+    post_event(abi::myvia::event_error, of.index, vip_error_connection_lost, 0);
+}
+
+}  // namespace vinic::myvia

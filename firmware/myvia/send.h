@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The send pipeline. Each step takes what resources there are and stops where one is missing; the arrival of
+// that resource brings the VI back. Several packets are under way at once: one on the wire, others waiting
+// for it or for their payload. VIs take turns, packet by packet.
+#pragma once
+
+#include "firmware/myvia/reliability.h"
+
+namespace vinic::myvia {
+
+enum send_step : uint32_t { send_idle, send_blocked, send_more };
+
+// --- Checks (vipl.md 3, 6.2)
+
+inline uint32_t first_data_segment(const descriptor& of) {
+    return (control_bits(of) & abi::vi_op_mask) == abi::vi_op_rdma_write ? 1 : 0;
+}
+
+inline uint32_t operation_status(uint32_t control) {
+    const uint32_t operation = control & abi::vi_op_mask;
+    if (operation == abi::vi_op_rdma_write) return abi::vi_status_op_rdma_write;
+    return operation == abi::vi_op_rdma_read ? abi::vi_status_op_rdma_read : abi::vi_status_op_send;
+}
+
+// Status bits for what can be seen in the slot itself.
+inline uint32_t check_format(const vi& of, const descriptor& from) {
+    const uint32_t control = control_bits(from);
+    const uint32_t count = segment_count(from);
+    if ((control & abi::vi_control_reserved) != 0 || from.reserved != 0 || count > max_segments ||
+        (control & abi::vi_op_rdma_read) != 0)  // of both: RDMA read and the reserved operation
+        return abi::vi_status_format_error;
+    if ((control & abi::vi_op_rdma_write) != 0 && (count == 0 || from.segments[0].length != 0))
+        return abi::vi_status_format_error;
+    return when(from.length > of.limit, abi::vi_status_length_error);
+}
+
+// All segments: handles, ranges, and that their lengths add up. Sets the cursor to where `offset` is.
+inline uint32_t check_segments(const vi& of, send_message& message, descriptor& from,
+                               segment_window& window) {
+    const uint32_t count = segment_count(from);
+    segment current;
+    while (message.checked_segment < count) {
+        const uint32_t step = find_segment(of, from, window, message.checked_segment, current);
+        if (step != step_done) return step;
+        if (current.length > from.length - message.sum) return abi::vi_status_format_error;
+        if (current.length != 0) {
+            const region* where = find_region(current.handle, of.tag);
+            if (where == nullptr || !contains(*where, current.address, current.length))
+                return abi::vi_status_protection_error;
+            if (message.sum <= message.offset && message.offset - message.sum < current.length) {
+                message.segment = message.checked_segment;
+                message.segment_offset = message.offset - message.sum;
+            }
+            message.sum += current.length;
+        }
+        ++message.checked_segment;
+    }
+    return when(message.sum != from.length, abi::vi_status_format_error);
+}
+
+// --- Messages
+
+// Takes up the next descriptor, if one is there. False: there is none, or the card waits for
+// acknowledgements.
+inline send_step begin_message(vi& of) {
+    work_queue& queue = of.send;
+    if (queue.next == queue.posted) return send_idle;
+    if (queue.next == queue.fetched) {
+        fetch_send_slots(of);
+        return queue.fetching != 0 ? send_idle : send_blocked;
+    }
+    if (queue.next - queue.completed >= send_records_per_vi) return send_idle;
+    const descriptor& from = send_slots[of.index][queue.next & of.cache_mask];
+    send_message& message = of.sending;
+    message.active = 1;
+    message.checked = 0;
+    message.offset = of.resume_offset;
+    message.checked_segment = first_data_segment(from);
+    message.sum = 0;
+    message.segment = message.checked_segment;
+    message.segment_offset = 0;
+    of.resume_offset = 0;
+    message.error = check_format(of, from);
+    return send_more;
+}
+
+// A descriptor in error completes when those before it have. On an unreliable connection the next one
+// follows; a reliable one breaks.
+inline send_step fail_message(vi& of, const descriptor& from) {
+    work_queue& queue = of.send;
+    if (queue.completed != queue.next) return send_idle;
+    const uint32_t status = of.sending.error | operation_status(control_bits(from));
+    of.sending.active = of.sending.error = 0;
+    const uint32_t slot = queue.next++;
+    of.started = queue.next;
+    complete(of, queue, false, from.reserved, from.immediate, from.length, status);
+    if (!is_reliable(of)) return send_more;
+    enter_error(of);
+    post_event(abi::myvia::event_vi_error, of.index, 0, slot);
+    return send_idle;
+}
+
+// The last packet of the message is finished.
+inline void end_message(vi& of) {
+    work_queue& queue = of.send;
+    of.sending.active = 0;
+    ++queue.next;
+    if (static_cast<int32_t>(queue.next - of.started) > 0) of.started = queue.next;
+    if (queue.posted != queue.fetched && queue.fetched - queue.next <= cached_slots / 2) fetch_send_slots(of);
+}
+
+// --- Packets
+
+// Posts the reads of the payload, page by page, segment by segment.
+inline uint32_t fetch_payload(vi& of, descriptor& from, packet& into, uint32_t body_word) {
+    send_message& message = of.sending;
+    segment current;
+    while (into.remaining != 0) {
+        if (message.segment >= segment_count(from)) return abi::vi_status_format_error;
+        uint32_t step = find_segment(of, from, into.window, message.segment, current);
+        if (step != step_done) return step;
+        const uint32_t left = current.length - message.segment_offset;
+        if (current.length <= message.segment_offset) {
+            ++message.segment;
+            message.segment_offset = 0;
+            continue;
+        }
+        const uint64_t address = current.address + message.segment_offset;
+        uint32_t bytes = least(left, into.remaining);
+        bytes = least(bytes, page_bytes - low_word(address) % page_bytes);
+        const region* where = find_region(current.handle, of.tag);
+        if (where == nullptr || !contains(*where, address, bytes)) return abi::vi_status_protection_error;
+        if (payload_reads.space() == 0) return step_blocked;
+        uint64_t physical;
+        step = translate(*where, address, physical);
+        if (step != step_done) return step;
+        const bool wake = bytes == into.remaining || payload_reads.space() == 1;
+        const uint32_t body = hardware::sram_address(&into.body[body_word]);
+        payload_reads.post_at(physical, body + into.length - into.remaining, bytes, wake, action_none, 0);
+        into.remaining -= bytes;
+        message.segment_offset += bytes;
+    }
+    return step_done;
+}
+
+inline void write_header(vi& of, const descriptor& from, packet& into) {
+    const uint32_t control = control_bits(from);
+    const bool rdma = (control & abi::vi_op_rdma_write) != 0;
+    const uint32_t offset = of.sending.offset;
+    uint32_t flags = when(offset == 0, abi::packet_first);
+    if (offset + into.length == from.length) flags |= abi::packet_last;
+    if ((control & abi::vi_control_immediate) != 0) flags |= abi::packet_immediate;
+    if (of.next_sequence - of.unacknowledged >= send_window / 2) flags |= abi::packet_wants_acknowledge;
+    uint32_t* header = into.header;
+    header[header_type] = network(abi::packet_type_vi);
+    header[header_kind_flags_length] =
+        kind_word(rdma ? abi::packet_rdma_write : abi::packet_send, flags, into.length);
+    header[header_ends] = network(of.ends);
+    header[header_key] = network(of.key);
+    header[header_sequence] = network(of.next_sequence);
+    header[header_acknowledge] = network(of.placed);
+    header[header_offset] = network(offset);
+    header[header_immediate] = network(program(from.immediate));
+    if (rdma) {
+        into.body[0] = network(high_word(from.segments[0].address));
+        into.body[1] = network(low_word(from.segments[0].address));
+        into.body[2] = network(from.segments[0].handle);
+        into.body[3] = 0;
+    }
+}
+
+// The payload is on its way: the rest of the packet, and its place in the queue for the wire.
+inline send_step finish_packet(vi& of, const descriptor& from, packet* finished, uint32_t body_word) {
+    write_header(of, from, *finished);
+    address_packet(*finished, of.route, of.route_first, of.route_skip,
+                   body_word + (finished->length + 3) / 4);
+    finished->owner = &of;
+    finished->loopback = of.loopback;
+    finished->ready_at = payload_reads.head;
+    finished->completes = 0;
+    of.building = nullptr;
+    of.sending.offset += finished->length;
+    ++of.next_sequence;
+    const bool last = of.sending.offset == from.length;
+    if (is_reliable(of)) {
+        if (static_cast<int32_t>(of.next_sequence - of.sequence_end) > 0) of.sequence_end = of.next_sequence;
+        of.acknowledgements = 0;
+        time_packets(of);
+    } else {
+        of.unacknowledged = of.next_sequence;
+        finished->completes = last;
+    }
+    if (last) end_message(of);
+    wire_queue.push(finished);
+    pump_wire();
+    return of.sending.active || of.send.next != of.send.posted ? send_more : send_idle;
+}
+
+// A buffer for the next packet of the message, with the message's segments checked once.
+inline uint32_t prepare_packet(vi& of, descriptor& from) {
+    packet* into = of.building;
+    send_message& message = of.sending;
+    if (into == nullptr) {
+        into = free_packets[pool_send].pop();
+        if (into == nullptr) return step_blocked;
+        of.building = into;
+        into->epoch = of.epoch;
+        into->begun = 0;
+        clear(into->window);
+    }
+    if (!message.checked) {
+        const uint32_t step = check_segments(of, message, from, into->window);
+        if (step != step_done) return step;
+        message.checked = 1;
+        const uint32_t packets_before = message.offset / abi::packet_payload_max;
+        record_of(of, of.send.next) = {from.immediate, from.length, operation_status(control_bits(from)),
+                                       of.next_sequence - packets_before};
+    }
+    return step_done;
+}
+
+inline uint32_t build_packet(vi& of, descriptor& from, uint32_t body_word) {
+    const uint32_t step = prepare_packet(of, from);
+    if (step != step_done) return step;
+    packet& into = *of.building;
+    if (!into.begun) {
+        into.begun = 1;
+        into.length = into.remaining = least(from.length - of.sending.offset, abi::packet_payload_max);
+        // The wire carries whole words: zeros behind the payload's last byte.
+        if (into.length % 4 != 0) into.body[body_word + into.length / 4] = 0;
+    }
+    return fetch_payload(of, from, into, body_word);
+}
+
+// One packet of this VI, or as much of it as can be done now.
+inline send_step advance_send(vi& of) {
+    if (of.state != abi::myvia::vi_connected) return send_idle;
+    if (of.go_back && of.building == nullptr && !go_back(of)) return send_idle;
+    if (!of.sending.active) {
+        const send_step step = begin_message(of);
+        if (step != send_more) return step;
+    }
+    descriptor& from = send_slots[of.index][of.send.next & of.cache_mask];
+    if (of.sending.error != 0) return fail_message(of, from);
+    if (of.building == nullptr && is_reliable(of) && of.next_sequence - of.unacknowledged >= send_window)
+        return send_idle;
+    const uint32_t body_word = first_data_segment(from) * rdma_words;
+    const uint32_t step = build_packet(of, from, body_word);
+    if (step == step_blocked) return send_blocked;
+    if (step == step_done) return finish_packet(of, from, of.building, body_word);
+    of.sending.error = step;
+    abandon_packet(of);
+    return fail_message(of, from);
+}
+
+// All VIs that have something to send take turns until none can go on.
+inline void run_send() {
+    vi* blocked = nullptr;
+    while (vi* of = scheduled_vis.head) {
+        if (of == blocked) return;
+        scheduled_vis.pop();
+        of->scheduled = 0;
+        const send_step step = advance_send(*of);
+        if (step == send_idle || of->scheduled) continue;
+        of->scheduled = 1;
+        scheduled_vis.push(of);
+        if (step == send_more)
+            blocked = nullptr;
+        else if (blocked == nullptr)
+            blocked = of;
+    }
+}
+
+}  // namespace vinic::myvia

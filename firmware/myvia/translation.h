@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Protection and translation: the table of registered regions, all of it on the card, and a direct-mapped
+// cache of the page table in host memory. A miss fetches a line of eight entries.
+#pragma once
+
+#include "firmware/myvia/card.h"
+#include "firmware/myvia/dma.h"
+
+namespace vinic::myvia {
+
+struct region {
+    uint64_t address;
+    uint32_t handle;  // 0: unused
+    uint32_t length;
+    uint32_t first_page;
+    uint32_t tag;
+    uint32_t rdma_enables;
+    uint32_t page_offset;  // of the first byte in its page
+};
+inline region regions[max_regions];
+
+// The region that `handle` names, if it is there and belongs to `tag`.
+inline region* find_region(uint32_t handle, uint32_t tag) {
+    const uint32_t index = (handle & ((1u << abi::myvia::handle_region_bits) - 1)) - 1;
+    if (index >= max_regions) return nullptr;
+    region* found = &regions[index];
+    if (found->handle != handle || found->tag != tag) return nullptr;
+    return found;
+}
+
+inline bool contains(const region& where, uint64_t address, uint32_t length) {
+    const uint64_t offset = address - where.address;
+    return high_word(offset) == 0 && length <= where.length && low_word(offset) <= where.length - length;
+}
+
+// --- Cache of the page table
+
+inline constexpr uint32_t line_entries = 8;
+inline constexpr uint32_t cache_sets = 512;
+inline constexpr uint32_t tag_valid = 1u << 31;
+inline constexpr uint32_t tag_fetching = 1u << 30;
+inline constexpr uint32_t tag_stale = 1u << 29;  // cleared while on its way: not to be used when it arrives
+
+struct translation_line {
+    abi::myvia::page_entry entries[line_entries];
+};
+alignas(8) inline translation_line translation_lines[cache_sets];
+inline uint32_t translation_tags[cache_sets];  // number of the line and the bits above
+
+inline void fetch_line(uint32_t line, uint32_t set) {
+    if (short_reads.space() == 0) return;
+    const uint32_t first = line * line_entries;
+    const uint32_t entries = least(line_entries, card_interface.host_page_table_entries - first);
+    const uint64_t table = join(card_interface.host_page_table_high, card_interface.host_page_table_low);
+    translation_tags[set] = line | tag_fetching;
+    short_reads.post(table + first * sizeof(abi::myvia::page_entry), &translation_lines[set],
+                     entries * static_cast<uint32_t>(sizeof(abi::myvia::page_entry)), true,
+                     action_translation, set);
+}
+
+inline void translation_arrived(uint32_t set) {
+    const uint32_t tag = translation_tags[set];
+    translation_tags[set] = tag & tag_stale ? 0 : (tag & ~tag_fetching) | tag_valid;
+}
+
+// Where the byte `address` of a region stands in host memory. The address lies in the region.
+inline uint32_t translate(const region& where, uint64_t address, uint64_t& physical) {
+    const uint32_t offset = low_word(address) - low_word(where.address) + where.page_offset;
+    const uint32_t page = where.first_page + offset / page_bytes;
+    const uint32_t line = page / line_entries;
+    const uint32_t set = line % cache_sets;
+    const uint32_t tag = translation_tags[set];
+    if (tag != (line | tag_valid)) {
+        if ((tag & tag_fetching) == 0) fetch_line(line, set);
+        return step_blocked;
+    }
+    const abi::myvia::page_entry& entry = translation_lines[set].entries[page % line_entries];
+    physical = join(network(entry.frame_high), network(entry.frame_low) | (offset % page_bytes));
+    return step_done;
+}
+
+// The page table changed there: forgets the lines that hold these pages.
+inline void forget_pages(uint32_t first_page, uint32_t pages) {
+    const uint32_t first = first_page / line_entries;
+    const uint32_t lines = (first_page + pages - 1) / line_entries - first + 1;
+    for (uint32_t i = 0; i != least(lines, cache_sets); ++i) {
+        uint32_t& tag = translation_tags[(first + i) % cache_sets];
+        if (((tag & ~(tag_valid | tag_fetching | tag_stale)) - first) >= lines) continue;
+        tag = tag & tag_fetching ? tag | tag_stale : 0;
+    }
+}
+
+}  // namespace vinic::myvia

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// A virtual interface on the card: its two work queues, what it is sending and receiving, and its connection.
+#pragma once
+
+#include "firmware/myvia/packet.h"
+#include "firmware/myvia/translation.h"
+
+namespace vinic::myvia {
+
+struct segment {
+    uint64_t address;
+    uint32_t handle;
+    uint32_t length;
+};
+
+// A slot of a work queue on the card: as it came from the host, then in place in the card's byte order
+// (descriptor.h). What goes back to the host as it came stays as it came.
+struct descriptor {
+    uint64_t next;
+    uint32_t next_handle;
+    uint32_t segments_and_control;  // control in the upper half
+    uint32_t reserved;              // as it came
+    uint32_t immediate;             // as it came
+    uint32_t length;
+    uint32_t status;
+    segment segments[abi::myvia::slot_segments];
+};
+static_assert(sizeof(descriptor) == abi::myvia::slot_bytes);
+
+inline constexpr uint32_t cached_slots = 4;
+
+// Numbers of slots are free running: completed <= next <= fetched <= posted.
+struct work_queue {
+    uint64_t ring;
+    uint32_t posted;
+    uint32_t fetched;  // on the card
+    uint32_t next;     // the next to start
+    uint32_t completed;
+    uint32_t fetching;  // on their way
+    uint32_t discard;   // what is on its way is not wanted any more
+    uint32_t armed;     // an event is due for the next completion
+    uint32_t completion_queue;
+};
+
+struct send_message {
+    uint32_t active;
+    uint32_t checked;          // all segments are
+    uint32_t error;            // status bits that it completes with when its turn comes
+    uint32_t offset;           // bytes that packets have been made of
+    uint32_t checked_segment;  // checked up to here, and the sum of their lengths
+    uint32_t sum;
+    uint32_t segment, segment_offset;  // cursor: where `offset` is
+};
+
+struct receive_message {
+    uint32_t kind;    // packet_send, packet_rdma_write, 0: none; message_skipped
+    uint32_t bytes;   // that have come
+    uint32_t status;  // error bits that it completes with
+    uint32_t segment, segment_offset;
+};
+inline constexpr uint32_t message_skipped = 0xFF;
+
+struct vi {
+    uint32_t index, state, process, tag, reliability, max_transfer, rdma_enables;
+    uint32_t ring_mask, cache_mask;
+    uint32_t epoch;
+    // Connection
+    uint32_t ends, key, limit;
+    uint32_t route[2], route_first, route_skip, loopback;
+    work_queue send, receive;
+    // Sending
+    uint32_t scheduled;
+    vi* next_scheduled;
+    packet* building;
+    send_message sending;
+    uint32_t next_sequence;
+    // Sending on a reliable connection
+    uint32_t unacknowledged;  // the oldest sequence number in flight
+    uint32_t sequence_end;    // one beyond the highest that was ever sent
+    uint32_t started;         // one beyond the highest slot that was ever started
+    uint32_t go_back;         // all from `unacknowledged` on is to be sent again
+    uint32_t resume_offset;   // of the next message to start
+    uint32_t timed, tries, mark;
+    vi* next_timed;
+    // Receiving
+    receive_message receiving;
+    uint32_t expected, placed, placing;
+    uint32_t acknowledgements;  // packets that were placed and not yet acknowledged
+    uint32_t urgent;            // an acknowledgement is to leave at once
+    uint32_t refuse;            // packet_not_acknowledge is due, or was sent for this gap: see reliability.h
+    uint32_t final_status;      // the connection broke: what the peer is told
+    uint32_t acknowledging;
+    vi* next_acknowledging;
+    // Flushing
+    uint32_t flushing;     // flush_bit
+    uint32_t flush_after;  // position of payload_reads
+    vi* next_flushing;
+};
+
+inline vi vis[max_vis];
+alignas(8) inline descriptor send_slots[max_vis][cached_slots];
+alignas(8) inline descriptor receive_slots[max_vis][cached_slots];
+
+// What a started send descriptor completes with.
+struct send_record {
+    uint32_t immediate;  // as it came
+    uint32_t length;
+    uint32_t status;
+    uint32_t first_sequence;
+};
+inline constexpr uint32_t send_records_per_vi = 16;
+inline send_record send_records[max_vis][send_records_per_vi];
+
+inline send_record& record_of(vi& of, uint32_t slot) {
+    return send_records[of.index][slot % send_records_per_vi];
+}
+
+inline bool is_reliable(const vi& of) { return of.reliability != abi::vi_unreliable; }
+
+inline fifo<vi, &vi::next_scheduled> scheduled_vis;
+inline fifo<vi, &vi::next_timed> timed_vis;
+inline fifo<vi, &vi::next_acknowledging> acknowledging_vis;
+inline fifo<vi, &vi::next_flushing> flushing_vis;
+
+inline void schedule(vi& of) {
+    work |= work_send;
+    if (of.scheduled) return;
+    of.scheduled = 1;
+    scheduled_vis.push(&of);
+}
+
+enum flush_bit : uint32_t { flush_sends = 1, flush_receives = 2 };
+
+inline void flush(vi& of, uint32_t queues) {
+    work |= work_flush;
+    of.flush_after = payload_reads.head;
+    if (of.flushing == 0) flushing_vis.push(&of);
+    of.flushing |= queues;
+}
+
+}  // namespace vinic::myvia
