@@ -230,12 +230,12 @@ inline uint32_t send_control() {
     if (route_length > abi::route_bytes_max || bytes > control_bytes_max) return command_bad_argument;
     packet* to_send = free_packets[pool_short].pop();
     if (to_send == nullptr) return command_retries;
-    for (uint32_t& word : to_send->header) word = 0;
-    to_send->header[header_type] = network(abi::packet_type_vi);
-    to_send->header[header_kind_flags_length] =
+    for (uint32_t i = 0; i != header_words; ++i) to_send->words[i] = 0;
+    to_send->words[header_type] = network(abi::packet_type_vi);
+    to_send->words[header_kind_flags_length] =
         kind_word(abi::packet_control, abi::packet_first | abi::packet_last, bytes);
     const uint32_t words = (bytes + 3) / 4;
-    for (uint32_t i = 0; i != words; ++i) to_send->body[i] = argument(4 + i);
+    for (uint32_t i = 0; i != words; ++i) to_send->body()[i] = argument(4 + i);
     const route_words route = align_route(route_length, 1);
     address_packet(*to_send, route.words, route.first, route.skip, words);
     to_send->owner = nullptr;

@@ -72,9 +72,9 @@ struct packet {
     uint32_t begun;      // fetching or placing has begun: all checks of the packet are over
 
     alignas(8) uint32_t route[2];
-    uint32_t header[header_words];
-    uint32_t body[body_words];
-    uint32_t remainder[2];  // CRC-8 and what the engine rounds up to
+    uint32_t words[header_words + body_words + 2];  // header, body, CRC-8 and what the engine rounds up to
+
+    uint32_t* body() { return words + header_words; }
 };
 using packet_fifo = fifo<packet, &packet::link>;
 
@@ -92,14 +92,14 @@ inline packet* armed_buffer;       // where the receive engine writes
 inline uint32_t discarding;        // the packet that arrives is longer than any may be
 
 inline uint32_t packet_length(const packet& of) {
-    return network(of.header[header_kind_flags_length]) & 0xFFFF;
+    return network(of.words[header_kind_flags_length]) & 0xFFFF;
 }
-inline uint32_t packet_kind(const packet& of) { return network(of.header[header_kind_flags_length]) >> 24; }
+inline uint32_t packet_kind(const packet& of) { return network(of.words[header_kind_flags_length]) >> 24; }
 
 inline void arm_receive(packet* into) {
     armed_buffer = into;
-    hardware::store(hardware::RMP, hardware::sram_address(into->header));
-    hardware::store(hardware::RML, hardware::sram_address(&into->remainder[1]));
+    hardware::store(hardware::RMP, hardware::sram_address(into->words));
+    hardware::store(hardware::RML, hardware::sram_address(into->words + header_words + body_words + 1));
 }
 
 inline void release(packet* of) {

@@ -25,7 +25,7 @@ inline uint32_t place_bytes(const region& where, uint64_t address, uint32_t byte
     const uint32_t step = translate(where, address, physical);
     if (step != step_done) return step;
     const bool last = placed == from.remaining;
-    const uint32_t body = hardware::sram_address(&from.body[body_word]);
+    const uint32_t body = hardware::sram_address(from.body() + body_word);
     writes.post_at(physical, body + from.length - from.remaining, placed, last,
                    last ? action_release : action_none, last ? reinterpret_cast<uintptr_t>(&from) : 0);
     from.remaining -= placed;
@@ -60,8 +60,8 @@ inline uint32_t place_in_segments(vi& of, descriptor& to, packet& from) {
 inline uint32_t place_remotely(vi& of, packet& from) {
     if (from.remaining == 0) return step_done;
     const uint64_t start =
-        join(network(from.body[0]), network(from.body[1])) + network(from.header[header_offset]);
-    const region* where = find_region(network(from.body[2]), of.tag);
+        join(network(from.body()[0]), network(from.body()[1])) + network(from.words[header_offset]);
+    const region* where = find_region(network(from.body()[2]), of.tag);
     if (where == nullptr || (where->rdma_enables & of.rdma_enables & 1) == 0 ||
         !contains(*where, start, from.length))
         return abi::vi_status_rdma_protection_error;

@@ -33,10 +33,10 @@ inline void packet_arrived() {
     const uint32_t length = packet_length(*arrived);
     const uint32_t header_bytes = 4 * (header_words + (kind == abi::packet_rdma_write ? rdma_words : 0u));
     const uint32_t bytes = header_bytes + (length + 3) / 4 * 4;
-    const uint32_t beyond = end - hardware::sram_address(arrived->header) - bytes - 1;
+    const uint32_t beyond = end - hardware::sram_address(arrived->words) - bytes - 1;
     const bool whole = !discarding && length <= abi::packet_payload_max && beyond < 8 &&
-                       (network(arrived->header[bytes / 4]) >> 24) == 0 &&
-                       arrived->header[header_type] == network(abi::packet_type_vi);
+                       (network(arrived->words[bytes / 4]) >> 24) == 0 &&
+                       arrived->words[header_type] == network(abi::packet_type_vi);
     discarding = 0;
     if (!whole) return release(arrived);
     arrived->begun = 0;
@@ -56,10 +56,10 @@ inline void packet_too_long() {
 
 // DMA has read the last of this packet's buffer.
 inline void packet_placed(packet& of) {
-    vi& receiver = vis[(network(of.header[header_ends]) >> 16) % max_vis];
+    vi& receiver = vis[(network(of.words[header_ends]) >> 16) % max_vis];
     if (receiver.state == abi::myvia::vi_connected && is_reliable(receiver) &&
-        receiver.key == network(of.header[header_key]))
-        note_placed(receiver, network(of.header[header_sequence]));
+        receiver.key == network(of.words[header_key]))
+        note_placed(receiver, network(of.words[header_sequence]));
     release(&of);
 }
 
@@ -83,7 +83,7 @@ inline receive_step drop_packet(packet& of) {
 }
 
 inline uint32_t flags_of(const packet& of) {
-    return network(of.header[header_kind_flags_length]) >> 16 & 0xFF;
+    return network(of.words[header_kind_flags_length]) >> 16 & 0xFF;
 }
 
 // Completes the receive descriptor in turn.
@@ -92,7 +92,7 @@ inline void complete_receive(vi& of, const packet& last, uint32_t length, uint32
     const descriptor& slot = receive_slots[of.index][queue.next & of.cache_mask];
     uint32_t immediate = slot.immediate;
     if ((flags_of(last) & abi::packet_immediate) != 0) {
-        immediate = program(network(last.header[header_immediate]));
+        immediate = program(network(last.words[header_immediate]));
         status |= abi::vi_status_immediate;
     }
     of.receiving.kind = 0;
@@ -193,7 +193,7 @@ inline bool descriptor_at_hand(vi& of) {
 inline bool accept_message(vi& of, const packet& with, uint32_t kind) {
     receive_message& message = of.receiving;
     if ((flags_of(with) & abi::packet_first) == 0)
-        return message.kind == kind && message.bytes == network(with.header[header_offset]);
+        return message.kind == kind && message.bytes == network(with.words[header_offset]);
     if (message.kind != 0 && message.kind != message_skipped) message_lost(of);
     message.kind = kind;
     message.bytes = message.status = message.segment = message.segment_offset = 0;
@@ -227,8 +227,8 @@ inline receive_step place_packet(vi& of, packet& what, uint32_t kind) {
 
 inline receive_step receive_data(vi& of, packet& what, uint32_t kind) {
     if (what.begun) return place_packet(of, what, kind);
-    if (is_reliable(of)) acknowledged(of, network(what.header[header_acknowledge]));
-    if (!accept_sequence(of, network(what.header[header_sequence]))) return packet_finished;
+    if (is_reliable(of)) acknowledged(of, network(what.words[header_acknowledge]));
+    if (!accept_sequence(of, network(what.words[header_sequence]))) return packet_finished;
     const uint32_t flags = flags_of(what);
     const bool opens = (flags & abi::packet_first) != 0;
     const bool consumes = kind == abi::packet_send
@@ -259,12 +259,12 @@ inline receive_step receive_data(vi& of, packet& what, uint32_t kind) {
 inline receive_step receive_packet(packet& what) {
     const uint32_t kind = packet_kind(what);
     if (kind == abi::packet_control) {
-        control_packet_event(what.body, packet_length(what));
+        control_packet_event(what.body(), packet_length(what));
         return packet_finished;
     }
-    const uint32_t ends = network(what.header[header_ends]);
+    const uint32_t ends = network(what.words[header_ends]);
     vi& of = vis[(ends >> 16) % max_vis];
-    if (of.ends != (ends << 16 | ends >> 16) || of.key != network(what.header[header_key]) ||
+    if (of.ends != (ends << 16 | ends >> 16) || of.key != network(what.words[header_key]) ||
         of.state < abi::myvia::vi_connected)
         return drop_packet(what);
     if (of.state != abi::myvia::vi_connected) {
@@ -273,11 +273,11 @@ inline receive_step receive_packet(packet& what) {
     }
     if (kind == abi::packet_send || kind == abi::packet_rdma_write) return receive_data(of, what, kind);
     if (!is_reliable(of)) return packet_finished;
-    const uint32_t sequence = network(what.header[header_acknowledge]);
+    const uint32_t sequence = network(what.words[header_acknowledge]);
     if (kind == abi::packet_acknowledge)
         acknowledged(of, sequence);
     else if (kind == abi::packet_not_acknowledge)
-        not_acknowledged(of, sequence, network(what.header[header_immediate]));
+        not_acknowledged(of, sequence, network(what.words[header_immediate]));
     return packet_finished;
 }
 

@@ -43,7 +43,7 @@ inline bool send_acknowledgement(vi& of) {
     packet* to_send = free_packets[pool_short].pop();
     if (to_send == nullptr) return false;
     const bool refuses = of.refuse == refuse_gap || of.refuse == refuse_finally;
-    uint32_t* header = to_send->header;
+    uint32_t* header = to_send->words;
     header[header_type] = network(abi::packet_type_vi);
     header[header_kind_flags_length] =
         kind_word(refuses ? abi::packet_not_acknowledge : abi::packet_acknowledge, 0, 0);

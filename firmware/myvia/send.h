@@ -136,7 +136,7 @@ inline uint32_t fetch_payload(vi& of, descriptor& from, packet& into, uint32_t b
         step = translate(*where, address, physical);
         if (step != step_done) return step;
         const bool wake = bytes == into.remaining || payload_reads.space() == 1;
-        const uint32_t body = hardware::sram_address(&into.body[body_word]);
+        const uint32_t body = hardware::sram_address(into.body() + body_word);
         payload_reads.post_at(physical, body + into.length - into.remaining, bytes, wake, action_none, 0);
         into.remaining -= bytes;
         message.segment_offset += bytes;
@@ -152,7 +152,7 @@ inline void write_header(vi& of, const descriptor& from, packet& into) {
     if (offset + into.length == from.length) flags |= abi::packet_last;
     if ((control & abi::vi_control_immediate) != 0) flags |= abi::packet_immediate;
     if (of.next_sequence - of.unacknowledged >= send_window / 2) flags |= abi::packet_wants_acknowledge;
-    uint32_t* header = into.header;
+    uint32_t* header = into.words;
     header[header_type] = network(abi::packet_type_vi);
     header[header_kind_flags_length] =
         kind_word(rdma ? abi::packet_rdma_write : abi::packet_send, flags, into.length);
@@ -163,10 +163,10 @@ inline void write_header(vi& of, const descriptor& from, packet& into) {
     header[header_offset] = network(offset);
     header[header_immediate] = network(program(from.immediate));
     if (rdma) {
-        into.body[0] = network(high_word(from.segments[0].address));
-        into.body[1] = network(low_word(from.segments[0].address));
-        into.body[2] = network(from.segments[0].handle);
-        into.body[3] = 0;
+        into.body()[0] = network(high_word(from.segments[0].address));
+        into.body()[1] = network(low_word(from.segments[0].address));
+        into.body()[2] = network(from.segments[0].handle);
+        into.body()[3] = 0;
     }
 }
 
@@ -228,7 +228,7 @@ inline uint32_t build_packet(vi& of, descriptor& from, uint32_t body_word) {
         into.begun = 1;
         into.length = into.remaining = least(from.length - of.sending.offset, abi::packet_payload_max);
         // The wire carries whole words: zeros behind the payload's last byte.
-        if (into.length % 4 != 0) into.body[body_word + into.length / 4] = 0;
+        if (into.length % 4 != 0) into.body()[body_word + into.length / 4] = 0;
     }
     return fetch_payload(of, from, into, body_word);
 }

@@ -13,7 +13,7 @@ inline void address_packet(packet& of, const uint32_t* route, uint32_t route_fir
     of.route[0] = route[0];
     of.route[1] = route[1];
     of.first_word = hardware::sram_address(&of.route[route_first]);
-    of.last_word = hardware::sram_address(&of.header[header_words - 1 + payload_and_rdma_words]);
+    of.last_word = hardware::sram_address(of.words + header_words - 1 + payload_and_rdma_words);
     of.skip = skip;
 }
 
