@@ -19,7 +19,9 @@ constexpr uint32_t page_table_entries = 8189;  // not a multiple of a line: the 
 constexpr uint32_t event_ring_entries = 24;
 
 uint8_t* sram(uint32_t address) {
-    return reinterpret_cast<uint8_t*>(&anchor) + static_cast<int32_t>(address - anchor_address);
+    const auto base = reinterpret_cast<uintptr_t>(&anchor);
+    return reinterpret_cast<uint8_t*>(base +
+                                      static_cast<intptr_t>(static_cast<int32_t>(address - anchor_address)));
 }
 
 template <typename type>
@@ -132,7 +134,7 @@ void fake_card::run_dma(unsigned number) {
     if (engine.pulses == 0 || hold_dma[number]) return;
     auto* block = reinterpret_cast<abi::dma_block*>(sram(engine.block));
     const uint64_t host = uint64_t{block->host_high} << 32 | block->host_low;
-    const bool in_memory = host + block->bytes <= memory_.size();
+    const bool in_memory = host < memory_.size() && host + block->bytes <= memory_.size();
     if (!in_memory || !is_allowed(host, block->bytes) || block->bytes == 0)
         violations.push_back("channel " + std::to_string(number) + " host address " + std::to_string(host) +
                              " bytes " + std::to_string(block->bytes));

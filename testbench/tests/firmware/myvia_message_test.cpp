@@ -26,7 +26,7 @@ TEST(myvia_message, eight_bytes) {
     library_vi from = card.create_vi(1, vi_unreliable), to = card.create_vi(2, vi_unreliable);
     card.connect(1, 2);
     const memory_region memory = card.register_memory(0x7F0000001234, 0x3000, 7);
-    const bytes data = {1, 2, 3, 4, 5, 6, 7, 8};
+    const bytes data = pattern(card.random, 8);
     card.write(memory, memory.address, data);
     card.post_receive(to, encode(message({{memory.address + 0x1100, memory.handle, 64}})));
     card.post_send(from, encode(message({{memory.address, memory.handle, 8}})));
