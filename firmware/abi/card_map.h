@@ -44,9 +44,10 @@ enum control_bit : uint32_t {
 
 // What the doorbell FIFO in SRAM holds, per write.
 struct doorbell_entry {
-    uint32_t address;  // offset in the doorbell region
+    uint32_t address;  // offset in the doorbell region; doorbell_entry_free once the firmware took it
     uint32_t data;
 };
+inline constexpr uint32_t doorbell_entry_free = 0xFFFFFFFF;
 
 }  // namespace vinic::abi::card_map
 

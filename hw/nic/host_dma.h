@@ -91,18 +91,22 @@ private:
     };
 
     void enter(activity next);
-    void consider();
+    void after(std::uint64_t clocks, void (dma_channel::*then)());
+    void timeout() { (this->*then_)(); }
+    // The life of a block.
+    void next_block();
     void begin_fetch();
     void fetched();
+    void ask_for_engine();
+    void set_up();
     void begin_transfer();
     void begin_read();
     void read_ahead();
     void piece_read(piece& p);
     void transfer_done();
     void finish_block();
-    void after(std::uint64_t clocks, void (dma_channel::*then)());
-    void timeout();
     void fail_bus(bus::job_status status);
+    void abandon();
 
     void on_burst(bus::job&, std::uint64_t offset, std::uint64_t count, const bus::tenure_schedule&) override;
     void on_cut(bus::job&, std::uint64_t offset, std::uint64_t count, const bus::tenure_schedule&) override;
@@ -122,17 +126,21 @@ private:
     abi::dma_block block_{};
     std::array<std::uint8_t, sizeof(abi::dma_block)> raw_{};
     std::array<std::uint8_t, 4> written_back_{};
+    block_checksum checksum_;
     std::uint32_t last_checksum_ = 0;
     sim::picoseconds block_began_ = 0;
     sim::picoseconds payload_began_ = 0;
 
     std::vector<std::uint8_t> buffer_;  // of a host-to-LANai block
     bus::job read_job_;
-    std::uint64_t stored_ = 0;  // bytes of the block in place
-    std::uint64_t ahead_ = 0;   // bytes read from the SRAM or being read
+    std::uint64_t moved_ = 0;  // bytes of the block that the bus has moved
+    std::uint64_t ahead_ = 0;  // bytes read from the SRAM, or being read
+    unsigned storing_ = 0;     // bursts on their way to the SRAM
+    unsigned jobs_ = 0;        // that the bus has
     std::array<piece, 2> pieces_;
-    bool reading_ = false;
-    bool bus_failed_ = false;
+    bool reading_ = false;     // the SRAM, ahead
+    bool dropping_ = false;    // reset or bus error: what the bus still brings is dropped
+    std::uint64_t epoch_ = 0;  // counts these
 
     sc_core::sc_event timer_;
     void (dma_channel::*then_)() = nullptr;

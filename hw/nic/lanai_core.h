@@ -57,7 +57,7 @@ class lanai_core : public sim::module, public core_port {
 public:
     lanai_core(const sc_core::sc_module_name& name, const card_clock& clock, sram& memory,
                lanai::device_port& devices);
-    ~lanai_core() override;
+    SC_HAS_PROCESS(lanai_core);
 
     sim::parameter<bool> lockstep;
     sim::parameter<std::uint64_t> slice_min_cycles;
@@ -110,7 +110,6 @@ private:
     lanai::core_config configuration() const;
     void step();
     cycle slice_end(cycle from) const;
-    void adapt(std::uint64_t rewinds_before);
     [[noreturn]] void report_trap(const lanai::trap_report& trap);
     std::string place(std::uint32_t pc) const;
 
@@ -118,7 +117,7 @@ private:
     sc_core::sc_event step_;
     bool in_reset_ = true;
     bool executing_ = false;  // a register access: the core stands exactly there
-    bool undisturbed_ = false;
+    bool disturbed_ = false;  // since the last slice was planned
     cycle slice_;
 };
 

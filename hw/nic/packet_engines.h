@@ -16,6 +16,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "hw/link/port.h"
@@ -45,7 +46,6 @@ public:
     sim::span_probe part{*this, "part", "a part: from its start to its last byte on the wire"};
 
     void bind(link::port& port) { port_ = &port; }
-    void attach(core_port& core) { core_ = &core; }
     void reset();
 
     // From the link port.
@@ -55,6 +55,8 @@ public:
 
 private:
     void start(std::uint32_t last_word, bool last, cycle at);
+    void set_pointer(std::uint32_t value, cycle at);
+    void require_ready(const char* what, cycle at) const;
     void launch();
     void reserve_slots();
     void part_left();
@@ -63,7 +65,6 @@ private:
     sram& memory_;
     special_registers& registers_;
     link::port* port_ = nullptr;
-    core_port* core_ = nullptr;
     std::uint32_t smp_ = 0, sa_ = 0, limit_ = 0;
     bool last_ = false;
     bool busy_ = false;
@@ -98,7 +99,6 @@ public:
                               "waited for, to its last byte in the SRAM"};
 
     void bind(link::port& port) { port_ = &port; }
-    void attach(core_port& core) { core_ = &core; }
     void reset();
 
     // From the link port.
@@ -108,30 +108,30 @@ public:
     void on_taking_changed();
 
 private:
-    enum class input : std::uint8_t { none, head, limit, tail };
-
     void arm(std::uint32_t last_word, cycle at);
     std::uint32_t pointer(cycle at) const;
     void react();
     void begin_taking();
     void reserve_slots();
-    void store(std::uint64_t end);
+    void store(std::span<const std::uint8_t> characters);
     void stored_limit();
     void stored_tail();
+    std::uint64_t slots_of(std::uint64_t from, std::uint64_t to) const;
+    void show();
 
     const card_clock& clock_;
     sram& memory_;
     special_registers& registers_;
     link::port* port_ = nullptr;
-    core_port* core_ = nullptr;
 
     std::uint32_t rmp_ = 0;   // start of the buffer, or where the engine came to
     std::uint64_t room_ = 0;  // bytes of the armed buffer
     bool armed_ = false;
-    bool taking_ = false;  // a packet flows into the buffer
-    bool head_waits_ = false;
+    bool taking_ = false;             // a packet flows into the buffer
+    bool storing_ = false;            // its last word is on the way to the SRAM
+    bool head_ = false;               // a packet stands at the front of the slack buffer and is not taken
+    bool told_ = false;               // ... and HEAD was set for it, or it had a buffer already
     std::uint64_t taken_before_ = 0;  // characters of the packet that earlier buffers took
-    input pending_ = input::none;     // seen on the next edge
     std::vector<std::uint8_t> data_;  // characters on their way to the SRAM
     std::uint64_t packet_bytes_ = 0;
     std::uint8_t remainder_ = 0;

@@ -81,10 +81,11 @@ private:
     static bool is_configuration(const bus::pci_extension& pci);
     void pump();
     void store_word();
+    void word_stored();
     void written();
     void apply(region where, std::uint32_t offset, std::span<const std::uint8_t> word);
-    void read_registers(std::uint32_t offset, std::span<std::uint8_t> bytes);
-    std::uint8_t read_byte(region where, std::uint32_t offset);
+    std::uint32_t read_word(region where, std::uint32_t offset, bool& little);
+    void read_now(std::uint32_t offset, std::span<std::uint8_t> bytes);
     void store_control(std::uint32_t value);
     void store_pointer(unsigned index, std::uint32_t address);
     std::uint64_t read_wait_clocks(std::uint64_t words) const;

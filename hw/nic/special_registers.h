@@ -116,6 +116,8 @@ public:
     };
     void connect(chip_register which, handler by);
     void attach(core_port& core) { core_ = &core; }
+    /// What was last stored to a register that is not a function of time.
+    std::uint32_t stored(chip_register which) const { return word(which); }
 
     /// Something happened now: its bits are seen on the next edge. Several events may happen together.
     void raise(std::initializer_list<isr_event> events);
@@ -126,7 +128,8 @@ public:
     void enable_interrupt(bool on);
     void reset();
 
-    /// By the offset in the register window (host).
+    /// By the offset in the register window: the host.
+    bool mapped_offset(std::uint32_t offset) const { return decode(base_ + offset).has_value(); }
     std::uint32_t load_offset(std::uint32_t offset, cycle at);
     void store_offset(std::uint32_t offset, std::uint32_t value, cycle at);
 
@@ -145,9 +148,11 @@ private:
 
     std::optional<chip_register> decode(std::uint32_t address) const;
     std::uint32_t read(chip_register which, cycle at);
-    void write(chip_register which, std::uint32_t value, cycle at);
+    void write(chip_register which, std::uint32_t value, cycle at, bool by_host);
+    std::uint32_t& word(chip_register which) { return words_[static_cast<std::size_t>(which)]; }
+    std::uint32_t word(chip_register which) const { return words_[static_cast<std::size_t>(which)]; }
     std::optional<lanai::register_value> value_of(chip_register which, cycle at) const;
-    void store_isr(std::uint32_t value, cycle at);
+    void store_isr(std::uint32_t value, cycle at, bool by_host);
     void load_timer(unsigned number, std::uint32_t value, cycle at);
     void store_simulator_port(std::uint32_t address, std::uint32_t value);
     std::uint64_t ticks(cycle at) const { return clock_.time_of(at) / tick_ps; }

@@ -14,7 +14,9 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
+#include <string>
 
 #include "hw/nic/card_clock.h"
 #include "hw/nic/chip.h"
@@ -39,6 +41,7 @@ struct pace {
 class sram_port : public sim::module {
 public:
     sram_port(const sc_core::sc_module_name& name, sram& memory, lanai::sram_port port);
+    SC_HAS_PROCESS(sram_port);
 
     sim::counter<sim::unit::events> slots{*this, "slots", "slots of the SRAM taken"};
     sim::counter<sim::unit::clocks> wait_clocks{*this, "wait_clocks",
@@ -53,6 +56,14 @@ public:
               pace speed = {}, cycle first = 0);
     void write(std::uint32_t address, std::span<const std::uint8_t> data, finished done, unsigned rank = 0,
                pace speed = {}, cycle first = 0);
+    /// A write whose other words have had their slots: takes only `slots`.
+    void write_last(std::uint32_t address, std::span<const std::uint8_t> data, std::uint64_t slots,
+                    finished done);
+    /// A burst that began or waits gets fewer bytes, from its start: `data` is what it was started with.
+    void shorten(const std::uint8_t* data, std::size_t bytes);
+    /// Slots for bytes that move one by one: replaces what is left of the port's earlier reservation. Without
+    /// data and without an end of its own; a later burst of the port comes after it. Count 0: none.
+    void reserve(std::uint64_t count, pace speed, cycle first);
     /// No burst runs or waits.
     bool idle() const { return !active_ && waiting_.empty(); }
     /// The cycle of the next commit as known now; `never` when none.
@@ -69,14 +80,25 @@ private:
         finished done;
         unsigned rank = 0;
         pace speed;
-        cycle asked = 0;
         cycle first = 0;
+        std::uint64_t slots = 0;  // 0: as many as its bytes touch
+
+        const std::uint8_t* data() const { return into ? into : from; }
+    };
+    struct reservation {
+        std::uint64_t count;
+        pace speed;
+        cycle first;
     };
 
     void ask(burst b);
     void arbitrate();
     void begin(cycle at);
+    void begin_reservation(cycle at);
+    void set_pattern(const lanai::slot_pattern& pattern, cycle at);
+    void plan_commit();
     void commit();
+    std::uint64_t served(cycle at) const;
     std::uint64_t slots_of(const burst& b) const;
 
     sram& memory_;
@@ -86,7 +108,8 @@ private:
     std::deque<burst> waiting_;
     bool active_ = false;
     burst current_;
-    std::uint64_t count_ = 0;
+    std::optional<reservation> reservation_;
+    lanai::slot_pattern pattern_;  // in force
     cycle began_ = 0;
     cycle commit_at_ = lanai::never;
 };
@@ -113,6 +136,9 @@ public:
     bool holds(std::uint64_t address, std::uint64_t length) const {
         return address <= bytes.get() && length <= bytes.get() - address;
     }
+    /// Throws a model_error, with the firmware's place, when these bytes are not in the SRAM.
+    void require(std::uint64_t address, std::uint64_t length, const std::string& who) const;
+    [[noreturn]] void fail(const std::string& what) const;
     /// The first cycle in which some port will touch the SRAM again, as known now.
     cycle next_commit() const;
 
@@ -135,8 +161,6 @@ private:
     void written(std::uint32_t address, std::size_t length) {
         if (core_) core_->memory_written(address, length);
     }
-    void check(std::uint64_t address, std::uint64_t length) const;
-
     const card_clock& clock_;
     core_port* core_ = nullptr;
     lanai::slot_schedule own_slots_;

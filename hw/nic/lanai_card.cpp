@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hw/nic/lanai_card.h"
+
+#include "hw/sim/error.h"
+
+namespace vinic::nic {
+
+card_clock lanai_card::make_clock(const lanai_card& card, const bus::bus_properties& bus) {
+    if (card.clock_mhz != 0) return card_clock(sim::clock_domain::from_mhz(card.clock_mhz));
+    return card_clock(bus.clock.times(card.clock_multiplier));
+}
+
+lanai_card::lanai_card(const sc_core::sc_module_name& name, const bus::bus_properties& bus,
+                       bus::requester_id who)
+    : module(name),
+      chip(*this, {.name = "chip",
+                   .value = "lanai9",
+                   .choices = {"lanai4", "lanai7", "lanai9"},
+                   .help = "generation of the LANai",
+                   .source = "facts/lanai_pcix.md B1"}),
+      clock_mhz(*this, {.name = "lanai.clock_mhz",
+                        .unit = "MHz",
+                        .value = traits_of(chip).clock_mhz,
+                        .max = 1000,
+                        .help = "clock of core and local bus; 0: lanai.clock_multiplier times the bus clock",
+                        .source = "facts/lanai_pcix.md B1"}),
+      clock_multiplier(*this, {.name = "lanai.clock_multiplier",
+                               .value = 2,
+                               .min = 1,
+                               .max = 8,
+                               .help = "LANai clocks in a bus clock, where lanai.clock_mhz is 0",
+                               .source = "facts/lanai_pcix.md B1: 2.0 on PCI64 boards"}),
+      traits(traits_of(chip)),
+      clock(make_clock(*this, bus)),
+      id(who),
+      memory("sram", clock, traits),
+      registers("registers", clock, traits, memory),
+      lanai("lanai", clock, memory, registers),
+      master("master", bus, id),
+      dma("dma", clock, memory, registers, master),
+      send("send", clock, memory, registers),
+      receive("receive", clock, traits, memory, registers),
+      packets_(send, receive, registers),
+      link("link", packets_),
+      doorbells("doorbells", memory, registers),
+      pci("pci", clock, bus, memory, registers, dma, doorbells),
+      target("target", bus, pci, &master) {
+    memory.attach(lanai);
+    registers.attach(lanai);
+    send.bind(link);
+    receive.bind(link);
+    wire_registers();
+    registers.interrupt = [this](bool level) {
+        if (interrupt) interrupt(level);
+    };
+    pci.lanai_reset = [this](bool asserted) { asserted ? lanai.assert_reset() : lanai.release_reset(); };
+    pci.board_reset = [this] { reset_board(); };
+}
+
+void lanai_card::wire_registers() {
+    registers.connect(chip_register::pulse, {nullptr, [this](std::uint32_t v, cycle) { dma.pulse(v); }});
+    // LANai 4 (B3): host address, local address and direction, then the count starts the transfer.
+    registers.connect(chip_register::dma_ctr, {[this](cycle) { return dma.channel0.busy() ? 1u : 0u; },
+                                               [this](std::uint32_t bytes, cycle at) {
+                                                   dma.channel0.start(
+                                                       registers.stored(chip_register::ear),
+                                                       registers.stored(chip_register::lar), bytes,
+                                                       (registers.stored(chip_register::dma_dir) & 1) != 0);
+                                                   static_cast<void>(at);
+                                               }});
+    registers.connect(chip_register::cks, {[this](cycle) { return dma.channel0.checksum(); }, nullptr});
+}
+
+void lanai_card::reset_board() {
+    lanai.assert_reset();
+    dma.reset();
+    send.reset();
+    receive.reset();
+    doorbells.reset();
+    registers.reset();
+    pci.reset();
+}
+
+unsigned lanai_card::attach(bus::pci_bus& to) {
+    to.attach(master);
+    return to.attach(target, pci.properties(id));
+}
+
+}  // namespace vinic::nic

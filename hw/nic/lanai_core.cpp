@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hw/nic/lanai_core.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "hw/sim/error.h"
+#include "hw/sim/simulation.h"
+
+namespace vinic::nic {
+
+namespace {
+
+constexpr const char* core_states[] = {"reset", "running"};
+
+sim::parameter_spec<std::uint64_t> clocks(const char* name, std::uint64_t value, std::uint64_t min,
+                                          std::uint64_t max, const char* help, const char* source) {
+    return {.name = name,
+            .unit = "clocks",
+            .value = value,
+            .min = min,
+            .max = max,
+            .help = help,
+            .source = source};
+}
+
+}  // namespace
+
+lanai_core::lanai_core(const sc_core::sc_module_name& name, const card_clock& clock, sram& memory,
+                       lanai::device_port& devices)
+    : module(name),
+      lockstep(*this, {.name = "lockstep",
+                       .value = false,
+                       .help = "one instruction at a time, no run-ahead; the results are the same"}),
+      slice_min_cycles(
+          *this, clocks("slice_min_cycles", 64, 1, 1u << 20,
+                        "shortest run ahead of the kernel; changes no result", "speed of the simulator")),
+      slice_max_cycles(
+          *this, clocks("slice_max_cycles", 1u << 16, 1, 1u << 24,
+                        "longest run ahead of the kernel; changes no result", "speed of the simulator")),
+      load_slots(*this, clocks("load_slots", 1, 1, 4, "SRAM slots of a load", "facts/lanai_pcix.md A7")),
+      word_store_slots(
+          *this, clocks("word_store_slots", 1, 1, 4, "SRAM slots of a word store", "facts/lanai_pcix.md A7")),
+      narrow_store_slots(*this, clocks("narrow_store_slots", 2, 1, 4,
+                                       "SRAM slots of a byte or half-word store: read, modify, write",
+                                       "facts/lanai_pcix.md A7")),
+      load_use_cycles(
+          *this, clocks("load_use_cycles", 1, 0, 4, "wait of an instruction that uses the load before it",
+                        "facts/lanai_pcix.md A7")),
+      register_load_cycles(*this, clocks("register_load_cycles", 0, 0, 64,
+                                         "extra cycles of a load from a special register", "assumed")),
+      register_store_cycles(*this, clocks("register_store_cycles", 0, 0, 64,
+                                          "extra cycles of a store to a special register", "assumed")),
+      stack_limit_bytes(*this,
+                        {.name = "stack_limit_bytes",
+                         .unit = "bytes",
+                         .value = 0,
+                         .min = 0,
+                         .max = 8u << 20,
+                         .help = "lowest address that the stack may reach, where nobody set another; 0: any",
+                         .source = "check of the simulator"}),
+      clock_(clock),
+      memory_(memory),
+      core_(configuration(), memory.contents(), devices),
+      retired(*this, "retired", "instructions", "instructions executed", core_,
+              &lanai::core_counters::retired),
+      load_use_wait(*this, "load_use_wait", "clocks", "waits for the load of the instruction before", core_,
+                    &lanai::core_counters::load_use_cycles),
+      slot_wait(*this, "slot_wait", "clocks", "waits for a slot of the SRAM", core_,
+                &lanai::core_counters::slot_cycles),
+      register_wait(*this, "register_wait", "clocks", "waits for special registers", core_,
+                    &lanai::core_counters::register_cycles),
+      state(*this, "state", 1, "reset or running", core_states),
+      pc(*this, "pc", 32, "address of each instruction, in the cycle of its issue"),
+      slice_(slice_min_cycles) {
+    if (slice_max_cycles < slice_min_cycles)
+        throw sim::input_error("{}.slice_max_cycles is below slice_min_cycles", this->name());
+    SC_METHOD(step);
+    sensitive << step_;
+    dont_initialize();
+    sim::simulation::current().on_commit([this] { finish(); });
+}
+
+lanai::core_config lanai_core::configuration() const {
+    lanai::core_config c;
+    c.slots_per_cycle = static_cast<unsigned>(memory_.slots_per_cycle);
+    c.slot_bytes = static_cast<unsigned>(memory_.slot_bytes);
+    c.load_slots = static_cast<unsigned>(load_slots);
+    c.word_store_slots = static_cast<unsigned>(word_store_slots);
+    c.narrow_store_slots = static_cast<unsigned>(narrow_store_slots);
+    c.load_use_cycles = static_cast<unsigned>(load_use_cycles);
+    c.register_load_cycles = static_cast<unsigned>(register_load_cycles);
+    c.register_store_cycles = static_cast<unsigned>(register_store_cycles);
+    c.stack_limit = static_cast<std::uint32_t>(stack_limit_bytes);
+    c.lockstep = lockstep;
+    return c;
+}
+
+void lanai_core::end_of_elaboration() {
+    state.set(0, 0);
+    if (!pc.watched()) return;
+    core_.on_retire(
+        [this](const lanai::retire_record& r) { pc.set(clock_.time_of(r.issue, phase::issue), r.pc); });
+}
+
+void lanai_core::assert_reset() {
+    if (in_reset_) return;
+    sync();
+    in_reset_ = true;
+    step_.cancel();
+    state.set(0);
+}
+
+void lanai_core::release_reset() {
+    if (!in_reset_) return;
+    in_reset_ = false;
+    const cycle first = clock_.current();
+    core_.reset(first);
+    slice_ = slice_min_cycles;
+    state.set(1);
+    step_.notify(clock_.until(first, phase::issue));
+}
+
+void lanai_core::sync() {
+    if (in_reset_ || executing_) return;
+    const std::uint64_t rewinds = core_.counters().rewinds;
+    const cycle next = clock_.next_issue();
+    core_.sync(next);
+    if (core_.counters().rewinds != rewinds) slice_ = std::max<cycle>(slice_ / 2, slice_min_cycles);
+    disturbed_ = true;
+    step_.notify(clock_.until(next, phase::issue));
+}
+
+void lanai_core::memory_written(std::uint32_t address, std::size_t bytes) {
+    core_.invalidate_code(address, bytes);
+}
+
+void lanai_core::set_slot_pattern(lanai::sram_port port, const lanai::slot_pattern& pattern, cycle from) {
+    core_.set_slot_pattern(port, pattern, from);
+}
+
+/// Not beyond the next access to the SRAM that is known already.
+cycle lanai_core::slice_end(cycle from) const {
+    const cycle announced = memory_.next_commit();
+    const cycle end = from + slice_;
+    return announced > from ? std::min(end, announced) : end;
+}
+
+void lanai_core::step() {
+    if (in_reset_) return;
+    const cycle now = clock_.domain().edge_at_or_before(sim::now());
+    core_.sync(now);
+    if (!disturbed_) slice_ = std::min<cycle>(slice_ * 2, slice_max_cycles);
+    lanai::run_result plan;
+    for (;;) {
+        plan = core_.run_ahead(slice_end(now));
+        if (plan.at > now) break;
+        core_.sync(now);
+        if (plan.reason == lanai::stop_reason::trap) report_trap(core_.pending_trap().value());
+        if (plan.reason == lanai::stop_reason::device_access) {
+            executing_ = true;
+            core_.execute_device_access(now);
+            executing_ = false;
+            if (in_reset_) return;
+        }
+    }
+    disturbed_ = false;
+    if (plan.at != lanai::never) step_.notify(clock_.until(plan.at, phase::issue));
+}
+
+std::string lanai_core::place(std::uint32_t at) const {
+    const std::optional<code_location> where = symbols_ ? symbols_->locate(at) : std::nullopt;
+    if (!where) return fmt::format("pc {:#x}", at);
+    if (where->file.empty()) return fmt::format("pc {:#x} in {}+{:#x}", at, where->function, where->offset);
+    return fmt::format("pc {:#x} in {}+{:#x} ({}:{})", at, where->function, where->offset, where->file,
+                       where->line);
+}
+
+void lanai_core::fail(const std::string& what) {
+    const bool running = !in_reset_;
+    executing_ = false;
+    in_reset_ = true;
+    throw sim::model_error(name(), running ? fmt::format("{}; {}", what, place(core_.state().pc)) : what);
+}
+
+void lanai_core::report_trap(const lanai::trap_report& trap) {
+    in_reset_ = true;
+    std::string text = fmt::format("{} ({:#x}) by instruction {:08x}; {}", to_string(trap.kind), trap.address,
+                                   trap.word, place(trap.pc));
+    text += "\nregisters:";
+    for (std::size_t i = 0; i < trap.registers.size(); ++i)
+        text += fmt::format("{}r{}={:08x}", i % 8 ? " " : "\n  ", i, trap.registers[i]);
+    text += "\nlast instructions:";
+    for (const lanai::retired_word& r : trap.history)
+        text += fmt::format("\n  {:08x} {}", r.word, place(r.pc));
+    throw sim::model_error(name(), text);
+}
+
+}  // namespace vinic::nic

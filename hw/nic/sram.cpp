@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hw/nic/sram.h"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+#include "hw/nic/bytes.h"
+#include "hw/sim/error.h"
+
+namespace vinic::nic {
+
+namespace {
+
+constexpr std::uint64_t kilobyte = 1024;
+
+const char* name_of(lanai::sram_port port) {
+    constexpr const char* names[] = {"host access", "host DMA", "receive", "send"};
+    return names[static_cast<std::size_t>(port)];
+}
+
+}  // namespace
+
+sram_port::sram_port(const sc_core::sc_module_name& name, sram& memory, lanai::sram_port port)
+    : module(name), memory_(memory), port_(port) {
+    SC_METHOD(arbitrate);
+    sensitive << arbitrate_;
+    dont_initialize();
+    SC_METHOD(commit);
+    sensitive << commit_;
+    dont_initialize();
+}
+
+void sram_port::read(std::uint32_t address, std::span<std::uint8_t> data, finished done, unsigned rank,
+                     pace speed, cycle first) {
+    ask({.address = address,
+         .bytes = data.size(),
+         .into = data.data(),
+         .done = std::move(done),
+         .rank = rank,
+         .speed = speed,
+         .first = first});
+}
+
+void sram_port::write(std::uint32_t address, std::span<const std::uint8_t> data, finished done, unsigned rank,
+                      pace speed, cycle first) {
+    ask({.address = address,
+         .bytes = data.size(),
+         .from = data.data(),
+         .done = std::move(done),
+         .rank = rank,
+         .speed = speed,
+         .first = first});
+}
+
+void sram_port::write_last(std::uint32_t address, std::span<const std::uint8_t> data, std::uint64_t slots,
+                           finished done) {
+    ask({.address = address,
+         .bytes = data.size(),
+         .from = data.data(),
+         .done = std::move(done),
+         .first = memory_.clock_.seen(),
+         .slots = slots});
+}
+
+void sram_port::ask(burst b) {
+    memory_.require(b.address, b.bytes, name_of(port_));
+    b.first = std::max(b.first, memory_.clock_.current());
+    const cycle first = b.first;
+    waiting_.push_back(std::move(b));
+    if (!active_) arbitrate_.notify(memory_.clock_.until(first, phase::arbitrate));
+}
+
+void sram_port::reserve(std::uint64_t count, pace speed, cycle first) {
+    reservation_ = reservation{count, speed, first};
+    if (!active_) arbitrate_.notify(memory_.clock_.until(memory_.clock_.current(), phase::arbitrate));
+}
+
+std::uint64_t sram_port::slots_of(const burst& b) const {
+    if (b.slots != 0) return b.slots;
+    const std::uint64_t width = memory_.slot_bytes;
+    return (b.address + b.bytes + width - 1) / width - b.address / width;
+}
+
+void sram_port::arbitrate() {
+    if (active_) return;  // its end asks again
+    const cycle at = memory_.clock_.domain().edge_at_or_before(sim::now());
+    if (reservation_) begin_reservation(at);
+    cycle next = lanai::never;
+    auto best = waiting_.end();
+    for (auto b = waiting_.begin(); b != waiting_.end(); ++b) {
+        if (b->first > at)
+            next = std::min(next, b->first);
+        else if (best == waiting_.end() || b->rank < best->rank)
+            best = b;
+    }
+    if (best != waiting_.end()) {
+        current_ = std::move(*best);
+        waiting_.erase(best);
+        begin(at);
+    } else if (next != lanai::never) {
+        arbitrate_.notify(memory_.clock_.until(next, phase::arbitrate));
+    }
+}
+
+void sram_port::set_pattern(const lanai::slot_pattern& pattern, cycle at) {
+    pattern_ = pattern;
+    memory_.set_slot_pattern(port_, pattern, at);
+}
+
+void sram_port::begin_reservation(cycle at) {
+    const reservation r = *reservation_;
+    reservation_.reset();
+    if (r.count == 0 && pattern_.count == 0) return;
+    const std::uint64_t per_cycle = memory_.slots_per_cycle;
+    slots.add(r.count);
+    set_pattern({.first = std::max(r.first, at) * per_cycle,
+                 .period_numerator = r.speed.numerator,
+                 .period_denominator = r.speed.denominator,
+                 .count = r.count},
+                at);
+}
+
+void sram_port::begin(cycle at) {
+    const std::uint64_t per_cycle = memory_.slots_per_cycle;
+    lanai::slot first = at * per_cycle;
+    // What is left of a reservation comes before the burst.
+    if (pattern_.count != 0)
+        first = std::max(first, memory_.slots().served_at(port_, pattern_.count - 1) + 1);
+    active_ = true;
+    began_ = at;
+    if (const std::uint64_t count = slots_of(current_); count != 0)
+        set_pattern({.first = first,
+                     .period_numerator = current_.speed.numerator,
+                     .period_denominator = current_.speed.denominator,
+                     .count = count},
+                    at);
+    plan_commit();
+}
+
+/// The edge after the last slot, by what is reserved now; a burst without bytes ends on the next edge.
+void sram_port::plan_commit() {
+    commit_at_ = began_ + 1;
+    if (pattern_.count != 0 && current_.bytes != 0)
+        commit_at_ = memory_.slots().served_at(port_, pattern_.count - 1) / memory_.slots_per_cycle + 1;
+    commit_.cancel();
+    commit_.notify(memory_.clock_.until(commit_at_));
+}
+
+void sram_port::commit() {
+    const cycle planned = commit_at_;
+    plan_commit();
+    if (commit_at_ > planned) return;  // ports of higher priority came in between
+    commit_.cancel();
+    commit_at_ = lanai::never;
+    memory_.sync();
+    burst b = std::move(current_);
+    std::uint8_t* place = memory_.data_.get() + b.address;
+    if (b.into)
+        std::memcpy(b.into, place, b.bytes);
+    else if (b.bytes != 0) {
+        std::memcpy(place, b.from, b.bytes);
+        memory_.written(b.address, b.bytes);
+    }
+    slots.add(slots_of(b));
+    if (pattern_.count != 0)
+        wait_clocks.add(planned - 1 -
+                        std::min(planned - 1, pattern_.due(pattern_.count - 1) / memory_.slots_per_cycle) +
+                        (began_ - b.first));
+    grant.report(memory_.clock_.time_of(began_), memory_.clock_.time_of(planned), b.into ? "read" : "write",
+                 {{"address", b.address}, {"bytes", b.bytes}});
+    pattern_ = {};
+    active_ = false;
+    if (!waiting_.empty() || reservation_) arbitrate_.notify(memory_.clock_.until(planned, phase::arbitrate));
+    if (b.done) b.done();
+}
+
+/// Accesses of the pattern in force that were served before cycle `at`.
+std::uint64_t sram_port::served(cycle at) const {
+    const lanai::slot limit = at * memory_.slots_per_cycle;
+    std::uint64_t low = 0, high = pattern_.count;
+    while (low < high) {
+        const std::uint64_t middle = (low + high) / 2;
+        if (memory_.slots().served_at(port_, middle) < limit)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+void sram_port::shorten(const std::uint8_t* data, std::size_t bytes) {
+    for (burst& b : waiting_)
+        if (b.data() == data) b.bytes = bytes;
+    if (!active_ || current_.data() != data) return;
+    current_.bytes = bytes;
+    const cycle at = memory_.clock_.current();
+    const std::uint64_t gone = served(at), count = slots_of(current_);
+    if (count > gone)
+        set_pattern({.first = pattern_.due(gone),
+                     .period_numerator = pattern_.period_numerator,
+                     .period_denominator = pattern_.period_denominator,
+                     .count = count - gone},
+                    at);
+    else {
+        set_pattern({}, at);
+        began_ = at;
+    }
+    plan_commit();
+}
+
+void sram_port::reset() {
+    waiting_.clear();
+    reservation_.reset();
+    active_ = false;
+    commit_at_ = lanai::never;
+    commit_.cancel();
+    arbitrate_.cancel();
+    if (pattern_.count != 0) set_pattern({}, memory_.clock_.current());
+}
+
+sram::sram(const sc_core::sc_module_name& name, const card_clock& clock, const chip_traits& traits)
+    : module(name),
+      bytes(*this, {.name = "bytes",
+                    .unit = "bytes",
+                    .value = traits.sram_bytes,
+                    .min = 256 * kilobyte,
+                    .max = 8192 * kilobyte,
+                    .help = "size of the SRAM",
+                    .source = "facts/lanai_pcix.md B1: -2, -4, -8 boards; B5: window of 8 MB"}),
+      slots_per_cycle(*this, {.name = "slots_per_cycle",
+                              .unit = "slots",
+                              .value = traits.slots_per_cycle,
+                              .min = 1,
+                              .max = 2,
+                              .choices = {1, 2},
+                              .help = "accesses to the SRAM in a cycle of the LANai clock",
+                              .source = "facts/lanai_pcix.md B2"}),
+      slot_bytes(*this, {.name = "slot_bytes",
+                         .unit = "bytes",
+                         .value = traits.slot_bytes,
+                         .min = 4,
+                         .max = 8,
+                         .choices = {4, 8},
+                         .help = "width of the local bus",
+                         .source = "facts/lanai_pcix.md B1, B2"}),
+      host_access("host_access", *this, lanai::sram_port::host_access),
+      host_dma("host_dma", *this, lanai::sram_port::host_dma),
+      receive("receive", *this, lanai::sram_port::receive),
+      send("send", *this, lanai::sram_port::send),
+      clock_(clock) {
+    if (bytes % 8 != 0)
+        throw sim::input_error("{}.bytes: {} is not a multiple of 8", this->name(), bytes.get());
+    data_.reset(static_cast<std::uint8_t*>(std::calloc(bytes, 1)));
+    if (!data_) throw std::bad_alloc();
+}
+
+void sram::require(std::uint64_t address, std::uint64_t length, const std::string& who) const {
+    if (!holds(address, length))
+        fail(fmt::format("{}: {} bytes at {:#x} leave the SRAM of {} bytes", who, length, address,
+                         bytes.get()));
+}
+
+void sram::fail(const std::string& what) const {
+    if (core_) core_->fail(what);
+    throw sim::model_error(name(), what);
+}
+
+void sram::set_slot_pattern(lanai::sram_port port, const lanai::slot_pattern& pattern, cycle from) {
+    if (core_) {
+        core_->sync();
+        core_->set_slot_pattern(port, pattern, from);
+    } else {
+        own_slots_.set(port, pattern, from * slots_per_cycle);
+    }
+}
+
+cycle sram::next_commit() const {
+    return std::min(
+        {host_access.next_commit(), host_dma.next_commit(), receive.next_commit(), send.next_commit()});
+}
+
+void sram::peek(std::uint32_t address, std::span<std::uint8_t> into) {
+    sync();
+    std::memcpy(into.data(), data_.get() + address, into.size());
+}
+
+void sram::poke(std::uint32_t address, std::span<const std::uint8_t> from) {
+    sync();
+    std::memcpy(data_.get() + address, from.data(), from.size());
+    written(address, from.size());
+}
+
+std::uint32_t sram::peek_word(std::uint32_t address) {
+    std::uint8_t b[4];
+    peek(address, b);
+    return load_big(b);
+}
+
+}  // namespace vinic::nic
