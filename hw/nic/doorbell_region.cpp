@@ -11,7 +11,7 @@ doorbell_region::doorbell_region(const sc_core::sc_module_name& name, sram& memo
                                  special_registers& registers)
     : module(name), memory_(memory), registers_(registers) {}
 
-void doorbell_region::set_base(unsigned queue, std::uint32_t address) { queues_[queue] = {address, 0}; }
+void doorbell_region::set_base(unsigned number, std::uint32_t address) { queues_[number] = {address, 0}; }
 
 void doorbell_region::reset() {
     queues_ = {};

@@ -33,7 +33,7 @@ public:
     sim::span_probe doorbell{*this, "doorbell", "a doorbell: from its arrival to its place in the FIFO"};
 
     /// From the pointer bank and the control register. Setting a base starts that queue at its first entry.
-    void set_base(unsigned queue, std::uint32_t address);
+    void set_base(unsigned number, std::uint32_t address);
     void set_control(std::uint32_t control) { control_ = control; }
     std::uint64_t entries() const { return 512u << (control_ & abi::card_map::CONTROL_FIFO_SIZE_MASK); }
     /// One 32-bit write of the host; `done` when it is in the FIFO, or lost.

@@ -53,14 +53,14 @@ void sram_port::write(std::uint32_t address, std::span<const std::uint8_t> data,
          .first = first});
 }
 
-void sram_port::write_last(std::uint32_t address, std::span<const std::uint8_t> data, std::uint64_t slots,
-                           finished done) {
+void sram_port::write_last(std::uint32_t address, std::span<const std::uint8_t> data,
+                           std::uint64_t last_slots, finished done) {
     ask({.address = address,
          .bytes = data.size(),
          .from = data.data(),
          .done = std::move(done),
          .first = memory_.clock_.seen(),
-         .slots = slots});
+         .slots = last_slots});
 }
 
 void sram_port::ask(burst b) {
@@ -113,7 +113,7 @@ void sram_port::begin_reservation(cycle at) {
     reservation_.reset();
     if (r.count == 0 && pattern_.count == 0) return;
     const std::uint64_t per_cycle = memory_.slots_per_cycle;
-    slots.add(r.count);
+    if (pattern_.count != 0) slots.add(served(at));
     set_pattern({.first = std::max(r.first, at) * per_cycle,
                  .period_numerator = r.speed.numerator,
                  .period_denominator = r.speed.denominator,
@@ -125,8 +125,10 @@ void sram_port::begin(cycle at) {
     const std::uint64_t per_cycle = memory_.slots_per_cycle;
     lanai::slot first = at * per_cycle;
     // What is left of a reservation comes before the burst.
-    if (pattern_.count != 0)
+    if (pattern_.count != 0) {
         first = std::max(first, memory_.slots().served_at(port_, pattern_.count - 1) + 1);
+        slots.add(pattern_.count);
+    }
     active_ = true;
     began_ = at;
     if (const std::uint64_t count = slots_of(current_); count != 0)

@@ -56,8 +56,8 @@ public:
               pace speed = {}, cycle first = 0);
     void write(std::uint32_t address, std::span<const std::uint8_t> data, finished done, unsigned rank = 0,
                pace speed = {}, cycle first = 0);
-    /// A write whose other words have had their slots: takes only `slots`.
-    void write_last(std::uint32_t address, std::span<const std::uint8_t> data, std::uint64_t slots,
+    /// A write whose other words have had their slots: takes only `last_slots`.
+    void write_last(std::uint32_t address, std::span<const std::uint8_t> data, std::uint64_t last_slots,
                     finished done);
     /// A burst that began or waits gets fewer bytes, from its start: `data` is what it was started with.
     void shorten(const std::uint8_t* data, std::size_t bytes);
