@@ -213,10 +213,16 @@ unsigned pci_bus::transport_dbg(int, tlm::tlm_generic_payload& payload) {
 void pci_bus::act() {
     if (active_ && pci_extension::of(*active_->payload).schedule.done_at <= sim::now()) finish();
     if (!active_) decide();
-    if (!active_ && !properties_.free && parking.get() != "last")
-        wires.park(parking.get() == "first" ? std::optional(0u) : std::nullopt,
-                   properties_.clock.edge(clock_now()));
+    if (!active_) park(clock_now());
     arm();
+}
+
+void pci_bus::start_of_simulation() { park(0); }
+
+/// Shows whose GNT# stays asserted; `last` leaves it where it is.
+void pci_bus::park(std::uint64_t clock) {
+    if (properties_.free || parking.get() == "last" || requested_.empty()) return;
+    wires.park(parking.get() == "first" ? std::optional(0u) : std::nullopt, properties_.clock.edge(clock));
 }
 
 /// One event: the end of the tenure at hand or the next decision.

@@ -75,6 +75,9 @@ public:
     void map(unsigned target, std::uint64_t base, std::uint64_t bytes);
     void unmap(unsigned target) { decoder_.unmap(target); }
 
+protected:
+    void start_of_simulation() override;
+
 private:
     /// The tenure at hand, from the grant to the end of its last data phase.
     struct active {
@@ -91,6 +94,7 @@ private:
     unsigned transport_dbg(int master, tlm::tlm_generic_payload&);
 
     void act();
+    void park(std::uint64_t clock);
     void arm();
     void decide();
     bool grant(const arbiter::choice& to);

@@ -32,6 +32,8 @@ public:
         std::uint64_t bytes;
         tenure_schedule schedule;
         sim::picoseconds at;
+        target_answer answer;
+        bool cut = false;  ///< shorter than announced
     };
     std::vector<seen> scheduled;
     std::vector<seen> moved;
@@ -46,16 +48,19 @@ public:
         scheduled.push_back(
             {pci.command, payload.get_address(), pci.schedule.bytes, pci.schedule, sim::now()});
     }
-    void on_cut(const tlm::tlm_generic_payload&, const pci_extension&) override { ++cuts; }
+    void on_cut(const tlm::tlm_generic_payload&, const pci_extension&) override {
+        ++cuts;
+        scheduled.back().cut = true;
+    }
     void on_write(const pci_extension& pci, std::uint64_t address,
                   std::span<const std::uint8_t> bytes) override {
         std::ranges::copy(bytes, memory.begin() + static_cast<std::ptrdiff_t>(address - base_));
-        moved.push_back({pci.command, address, bytes.size(), pci.schedule, sim::now()});
+        note(pci, address, bytes.size());
     }
     void on_read(const pci_extension& pci, std::uint64_t address, std::span<std::uint8_t> bytes) override {
         const auto from = memory.begin() + static_cast<std::ptrdiff_t>(address - base_);
         std::copy(from, from + static_cast<std::ptrdiff_t>(bytes.size()), bytes.begin());
-        moved.push_back({pci.command, address, bytes.size(), pci.schedule, sim::now()});
+        note(pci, address, bytes.size());
     }
     std::size_t debug_read(std::uint64_t address, std::span<std::uint8_t> bytes) override {
         std::copy_n(memory.begin() + static_cast<std::ptrdiff_t>(address - base_), bytes.size(),
@@ -68,6 +73,11 @@ public:
     }
 
 private:
+    void note(const pci_extension& pci, std::uint64_t address, std::uint64_t bytes) {
+        moved.push_back(
+            {pci.command, address, bytes, pci.schedule, sim::now(), pci.answer, scheduled.back().cut});
+    }
+
     std::uint64_t base_;
 
 public:
