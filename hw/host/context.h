@@ -38,6 +38,7 @@ public:
     context& operator=(const context&) = delete;
 
     const std::string& name() const { return name_; }
+    /// Rank at one instant: of a process, the order of creation; the interrupt context comes last.
     unsigned number() const { return number_; }
     cpu& processor() { return cpu_; }
     memory& ram();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "hw/bus/pci_bus.h"
 #include "hw/host/bridge.h"
 #include "hw/host/cpu.h"
 #include "hw/host/interrupt_line.h"
@@ -17,9 +18,11 @@ public:
 
     vinic::host::memory memory;
     vinic::host::cpu cpu;
+    vinic::host::bridge bridge;
     vinic::host::interrupt_line interrupt_line;
 
-    explicit host(const sc_core::sc_module_name& name);
+    /// The bridge is device 0 of the bus and takes its place there.
+    host(const sc_core::sc_module_name& name, bus::pci_bus& bus);
 };
 
 }  // namespace vinic::host

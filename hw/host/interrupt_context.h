@@ -11,7 +11,7 @@ namespace vinic::host {
 /// The kernel serving interrupts on the first processor, above any process.
 class cpu::interrupt_context : public context {
 public:
-    explicit interrupt_context(cpu& owner) : context(owner, "interrupt", 0) {
+    explicit interrupt_context(cpu& owner) : context(owner, "interrupt", ~0u) {
         sc_core::sc_spawn([this] { run(); }, sc_core::sc_gen_unique_name("interrupt"));
     }
 
