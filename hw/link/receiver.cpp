@@ -74,30 +74,35 @@ void receiver::accept(const transfer& message, phase what) {
 
 void receiver::pop() { packets_.pop_front(); }
 
+/// Whether the buffer, holding so much, is past the threshold that it watches.
+bool receiver::past_threshold(std::uint64_t in_buffer) const {
+    return stopping_ ? in_buffer < sizes_.go_below : in_buffer > sizes_.stop_above;
+}
+
 picoseconds receiver::level_due(picoseconds now) {
-    const std::uint64_t gone = taking_.passed(now);
-    const std::uint64_t here = arrival_.passed(now);
-    const std::uint64_t in_buffer = here - gone;
+    const std::uint64_t in_buffer = occupancy(now);
     if (in_buffer > slack_)
         throw sim::model_error(owner_.name(),
                                fmt::format("a slack buffer of {} bytes holds {}", slack_, in_buffer));
     highest_ = std::max(highest_, in_buffer);
+    const picoseconds before = now ? now - 1 : 0;
+    const std::uint64_t gone = taking_.passed(before);
     arrival_.forget(gone);
     // The last character stays remembered: the next one keeps its distance to it.
     if (gone > 0) taking_.forget(gone - 1);
-    if (stopping_) {
-        if (in_buffer < sizes_.go_below) return now;
-        return taking_.time_of(first_below(arrival_, taking_, sizes_.go_below, gone));
-    }
-    if (in_buffer > sizes_.stop_above) return now;
-    return arrival_.time_of(first_above(arrival_, taking_, sizes_.stop_above, here));
+
+    if (past_threshold(occupancy(before))) return now;
+    if (past_threshold(in_buffer)) return now + 1;
+    const picoseconds passing =
+        stopping_ ? taking_.time_of(first_below(arrival_, taking_, sizes_.go_below, taking_.passed(now)))
+                  : arrival_.time_of(first_above(arrival_, taking_, sizes_.stop_above, arrival_.passed(now)));
+    return passing == never ? never : passing + 1;
 }
 
 void receiver::level(picoseconds now) {
-    const std::uint64_t in_buffer = occupancy(now);
-    if (stopping_ ? in_buffer >= sizes_.go_below : in_buffer <= sizes_.stop_above) return;
+    if (!past_threshold(occupancy(now - 1))) return;
     stopping_ = !stopping_;
-    host_.signal(stopping_ ? phase::stop : phase::go, cable_.byte_ps);
+    host_.signal(stopping_ ? phase::stop : phase::go, cable_.byte_ps - 1);
 }
 
 }  // namespace vinic::link

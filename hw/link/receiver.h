@@ -63,7 +63,9 @@ public:
     }
     void taking_cut(std::uint64_t from) { taking_.truncate(from); }
 
-    /// When the buffer next passes a threshold, by what is known at `now`; the owner calls level() then.
+    /// A picosecond after the buffer next passes a threshold, by what is known at `now`; the owner calls
+    /// level() then. By that time it is known what the instant itself brought, in whatever order; the symbol,
+    /// one character long, loses nothing by it.
     picoseconds level_due(picoseconds now);
     void level(picoseconds now);
     bool stopping() const { return stopping_; }
@@ -75,6 +77,8 @@ public:
     std::uint64_t capacity() const { return slack_; }
 
 private:
+    bool past_threshold(std::uint64_t in_buffer) const;
+
     const sim::module& owner_;
     const parameters& sizes_;
     host& host_;

@@ -63,6 +63,7 @@ struct crossbar_switch::output : transmitter::host {
     inbox messages;
     unsigned source = nobody;  ///< the input whose packet holds this output
     unsigned last_source = nobody;
+    picoseconds granted = 0;
     std::uint64_t ahead = 0;  ///< number of a character at the input minus its number here
     std::vector<bool> requests;
 };
@@ -108,7 +109,6 @@ crossbar_switch::crossbar_switch(const sc_core::sc_module_name& name, unsigned p
                      "packets dropped: no route byte, or to a port that is not there"),
       dead_ports(*this, "dead_ports", "packets dropped: no cable at the output"),
       output_wait(*this, "output_wait", "from a request for an output to its grant"),
-      crossing(*this, "crossing", "a packet, from its request to its GAP"),
       peers_(ports, "an unnamed end"),
       agenda_(kinds, ports) {
     endpoint& self = *this;
@@ -122,6 +122,8 @@ crossbar_switch::crossbar_switch(const sc_core::sc_module_name& name, unsigned p
         inputs_.push_back(std::make_unique<input>(*this, i));
         outputs_.push_back(std::make_unique<output>(*this, i));
         outputs_[i]->requests.resize(ports);
+        crossing.push_back(std::make_unique<sim::span_probe>(*this, "out" + std::to_string(i),
+                                                             "a packet, from its grant to its GAP"));
     }
     SC_METHOD(act);
     sensitive << agenda_.event();
@@ -268,6 +270,7 @@ void crossbar_switch::do_grant(unsigned port) {
     input& from = *inputs_[winner];
     to.requests[winner] = false;
     to.source = to.last_source = winner;
+    to.granted = sim::now();
     from.at = input::stage::crossing;
     output_wait.add(sim::now() - from.since);
 
@@ -287,7 +290,7 @@ void crossbar_switch::do_tail(unsigned port) {
     const unsigned source = std::exchange(at.source, nobody);
     at.half.tail();
     packets.add();
-    crossing.report(inputs_[source]->since, sim::now(), "packet", {{"from", source}, {"to", port}});
+    crossing[port]->report(at.granted, sim::now(), "packet", {{"from", source}});
     finish(source);
     ask_for_grant(port);
     refresh_output(port);

@@ -38,7 +38,8 @@ public:
     sim::counter<sim::unit::packets> dead_ports;
     sim::histogram<sim::unit::ps> output_wait;
 
-    sim::span_probe crossing;
+    /// By output (`out3`): a packet, from its grant to its GAP.
+    std::vector<std::unique_ptr<sim::span_probe>> crossing;
 
     /// `ports` are there; those that are not bound to a cable are dead.
     crossbar_switch(const sc_core::sc_module_name& name, unsigned ports);

@@ -233,8 +233,8 @@ TEST(fabric, bit_errors_are_all_seen) {
         arrived += here;
         run.expect_protocol(false);
     }
-    // 9.5 bytes on the average over the first cable and 8.5 over the second: 1 - exp(-144 * 0.0005) = 7 %, less the
-    // packets whose route byte was hit and that were dropped.
+    // 9.5 bytes on the average over the first cable and 8.5 over the second: 1 - exp(-144 * 0.0005) = 7 %,
+    // less the packets whose route byte was hit and that were dropped.
     EXPECT_GT(damaged, arrived * 5 / 100);
     EXPECT_LT(damaged, arrived * 8 / 100);
 }

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "hw/sim/error.h"
 #include "testbench/tests/link/bench.h"
 
@@ -118,6 +120,41 @@ TEST(port, a_slow_receiver_paces_the_sender_and_never_overflows) {
     EXPECT_EQ(b[1].received[0].tail, B + D + 4001 * picoseconds{25'000});
     EXPECT_LE(b[1].nic.highest_slack(), b[1].nic.slack_size());
     EXPECT_EQ(b[1].received[0].bytes, bytes);
+}
+
+// The card begins to take at the very instant at which the buffer passes the threshold of STOP; whether its
+// call comes before or after the arrival within that instant must not show.
+TEST(port, taking_at_the_instant_of_a_threshold) {
+    for (const bool late : {false, true}) {
+        bench b(topology::back_to_back(), first_generation);
+        b[1].when_head = [] {};
+        // In the order of construction the script is woken before or after the port; a further delta is later
+        // still.
+        sc_core::sc_event later;
+        struct waiter : sim::module {
+            waiter(sc_core::sc_event& e, std::function<void()> f)
+                : sim::module("waiter"), what(std::move(f)) {
+                SC_HAS_PROCESS(waiter);
+                SC_METHOD(act);
+                sensitive << e;
+                dont_initialize();
+            }
+            void act() { what(); }
+            std::function<void()> what;
+        } second(later, [&] { b[1].nic.take(never); });
+        b.script.at(0, [&] { b[0].nic.send(std::vector<std::uint8_t>(400, 3), true); });
+        b.script.at(57 * B + D, [&] {
+            if (late)
+                later.notify(sc_core::SC_ZERO_TIME);
+            else
+                b[1].nic.take(never);
+        });
+        b.run();
+        // All 57 are taken at the instant at which the last of them comes: the buffer never holds more
+        // than 56.
+        EXPECT_EQ(b.net.cables()[0]->ab.stops.value(), 0u);
+        EXPECT_EQ(b[1].received.at(0).tail, 402 * B + D);
+    }
 }
 
 TEST(port, a_blocked_sender_hears_of_it_once) {

@@ -53,8 +53,8 @@ TEST(crossbar_switch, packets_stream_through_without_a_pause) {
     });
     b.run();
     ASSERT_EQ(b[5].received.size(), 20u);
-    // On the first cable a packet has three route bytes, 40 bytes, CRC-8 and GAP. Each follows the other as on the
-    // first cable: the routing delay is one of a pipeline.
+    // On the first cable a packet has three route bytes, 40 bytes, CRC-8 and GAP. Each follows the other as
+    // on the first cable: the routing delay is one of a pipeline.
     for (unsigned i = 0; i < 20; ++i)
         EXPECT_EQ(b[5].received[i].tail, 3 * (B + D + R) + B + D + 41 * B + i * 45 * B);
     for (const auto& c : b.net.cables()) EXPECT_EQ(c->ab.stops.value() + c->ba.stops.value(), 0u);
