@@ -132,6 +132,11 @@ void lanai_core::sync() {
     step_.notify(clock_.until(next, phase::issue));
 }
 
+void lanai_core::set_stack_limit(std::uint32_t address) {
+    sync();
+    core_.set_stack_limit(address);
+}
+
 void lanai_core::memory_written(std::uint32_t address, std::size_t bytes) {
     core_.invalidate_code(address, bytes);
 }

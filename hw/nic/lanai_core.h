@@ -94,6 +94,8 @@ public:
     /// Exact up to now: at the end of the run, and before anybody looks at counters or state.
     void finish() { sync(); }
 
+    /// Lowest address that the stack pointer may take from now on; 0: any.
+    void set_stack_limit(std::uint32_t address);
     void use_symbols(const symbol_source* symbols) { symbols_ = symbols; }
     lanai::core& core() { return core_; }
 

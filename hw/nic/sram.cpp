@@ -86,6 +86,13 @@ void sram_port::arbitrate() {
     if (active_) return;  // its end asks again
     const cycle at = memory_.clock_.domain().edge_at_or_before(sim::now());
     if (reservation_) begin_reservation(at);
+    if (waiting_.empty()) return;
+    if (const std::uint64_t n = pattern_.count; n != 0 && served(at) < n) {
+        // What is left of a reservation comes before a burst.
+        const cycle last = memory_.slots().served_at(port_, n - 1) / memory_.slots_per_cycle;
+        arbitrate_.notify(memory_.clock_.until(std::max(last, at) + 1, phase::arbitrate));
+        return;
+    }
     cycle next = lanai::never;
     auto best = waiting_.end();
     for (auto b = waiting_.begin(); b != waiting_.end(); ++b) {
@@ -104,6 +111,7 @@ void sram_port::arbitrate() {
 }
 
 void sram_port::set_pattern(const lanai::slot_pattern& pattern, cycle at) {
+    taken_before_ += served(at);
     pattern_ = pattern;
     memory_.set_slot_pattern(port_, pattern, at);
 }
@@ -113,7 +121,6 @@ void sram_port::begin_reservation(cycle at) {
     reservation_.reset();
     if (r.count == 0 && pattern_.count == 0) return;
     const std::uint64_t per_cycle = memory_.slots_per_cycle;
-    if (pattern_.count != 0) slots.add(served(at));
     set_pattern({.first = std::max(r.first, at) * per_cycle,
                  .period_numerator = r.speed.numerator,
                  .period_denominator = r.speed.denominator,
@@ -123,16 +130,10 @@ void sram_port::begin_reservation(cycle at) {
 
 void sram_port::begin(cycle at) {
     const std::uint64_t per_cycle = memory_.slots_per_cycle;
-    lanai::slot first = at * per_cycle;
-    // What is left of a reservation comes before the burst.
-    if (pattern_.count != 0) {
-        first = std::max(first, memory_.slots().served_at(port_, pattern_.count - 1) + 1);
-        slots.add(pattern_.count);
-    }
     active_ = true;
     began_ = at;
     if (const std::uint64_t count = slots_of(current_); count != 0)
-        set_pattern({.first = first,
+        set_pattern({.first = at * per_cycle,
                      .period_numerator = current_.speed.numerator,
                      .period_denominator = current_.speed.denominator,
                      .count = count},
@@ -164,13 +165,13 @@ void sram_port::commit() {
         std::memcpy(place, b.from, b.bytes);
         memory_.written(b.address, b.bytes);
     }
-    slots.add(slots_of(b));
     if (pattern_.count != 0)
         wait_clocks.add(planned - 1 -
                         std::min(planned - 1, pattern_.due(pattern_.count - 1) / memory_.slots_per_cycle) +
                         (began_ - b.first));
     grant.report(memory_.clock_.time_of(began_), memory_.clock_.time_of(planned), b.into ? "read" : "write",
                  {{"address", b.address}, {"bytes", b.bytes}});
+    taken_before_ += pattern_.count;
     pattern_ = {};
     active_ = false;
     if (!waiting_.empty() || reservation_) arbitrate_.notify(memory_.clock_.until(planned, phase::arbitrate));
@@ -190,6 +191,8 @@ std::uint64_t sram_port::served(cycle at) const {
     }
     return low;
 }
+
+std::uint64_t sram_port::slots_taken() const { return taken_before_ + served(memory_.clock_.current()); }
 
 void sram_port::shorten(const std::uint8_t* data, std::size_t bytes) {
     for (burst& b : waiting_)

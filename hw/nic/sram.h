@@ -43,7 +43,20 @@ public:
     sram_port(const sc_core::sc_module_name& name, sram& memory, lanai::sram_port port);
     SC_HAS_PROCESS(sram_port);
 
-    sim::counter<sim::unit::events> slots{*this, "slots", "slots of the SRAM taken"};
+    /// Slots of the SRAM taken.
+    class slot_count : public sim::statistic {
+    public:
+        explicit slot_count(const sram_port& port)
+            : statistic(port, "slots", sim::unit::events::name, "slots of the SRAM taken"), port_(port) {}
+        std::uint64_t value() const { return port_.slots_taken(); }
+        std::vector<std::pair<std::string, std::uint64_t>> values(sim::picoseconds) const override {
+            return {{"", value()}};
+        }
+
+    private:
+        const sram_port& port_;
+    };
+    slot_count slots{*this};
     sim::counter<sim::unit::clocks> wait_clocks{*this, "wait_clocks",
                                                 "clocks that bursts took longer than alone, ports of higher "
                                                 "priority and queueing"};
@@ -99,6 +112,7 @@ private:
     void plan_commit();
     void commit();
     std::uint64_t served(cycle at) const;
+    std::uint64_t slots_taken() const;
     std::uint64_t slots_of(const burst& b) const;
 
     sram& memory_;
@@ -109,7 +123,8 @@ private:
     bool active_ = false;
     burst current_;
     std::optional<reservation> reservation_;
-    lanai::slot_pattern pattern_;  // in force
+    lanai::slot_pattern pattern_;     // in force
+    std::uint64_t taken_before_ = 0;  // slots of earlier patterns
     cycle began_ = 0;
     cycle commit_at_ = lanai::never;
 };
