@@ -59,7 +59,8 @@ void core::implementation::checkpoint() {
         if (record.skipped) p.skipped += record.times;
     }
     records.clear();
-    saved = live;
+    if (!config.lockstep) saved = live;
+    retired_at_checkpoint = live.retired;
     undo_count = 0;
     parked.reset();
     reset_probe();
@@ -175,7 +176,7 @@ void core::sync(cycle now) {
                 fmt::format("core synced to cycle {} past its register access in cycle {}", now, r.at));
     }
     i.synced_to = now;
-    if (i.speculative() || i.parked) i.checkpoint();
+    if (i.live.retired != i.retired_at_checkpoint || i.parked) i.checkpoint();
 }
 
 void core::execute_device_access(cycle now) {
@@ -216,7 +217,7 @@ void core::set_slot_pattern(sram_port port, const slot_pattern& pattern, cycle n
 const slot_schedule& core::slots() const { return impl_->schedule; }
 
 const core_state& core::state() const {
-    const machine& m = impl_->saved;
+    const machine& m = impl_->committed();
     core_state& s = impl_->visible_state;
     std::copy_n(m.r.begin(), s.registers.size(), s.registers.begin());
     s.registers[reg_pc] = m.pc;
@@ -254,7 +255,7 @@ void core::set_state(const core_state& s) {
 }
 
 const core_counters& core::counters() const {
-    const machine& m = impl_->saved;
+    const machine& m = impl_->committed();
     impl_->visible_counters = {.retired = m.retired,
                                .load_use_cycles = m.load_use,
                                .slot_cycles = m.slot_wait,

@@ -182,7 +182,8 @@ public:
     // Throws std::logic_error when it would have to pass a register access that was not executed.
     void sync(cycle now);
     void execute_device_access(cycle now);
-    // After sync(now): the trap that stopped the core at or before `now`, if any. The core stays there until reset.
+    // After sync(now): the trap that stopped the core at or before `now`, if any. The core stays there until
+    // reset.
     std::optional<trap_report> pending_trap() const;
     bool idle() const;  // parked in a proven idle loop
 

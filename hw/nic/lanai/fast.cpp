@@ -121,7 +121,8 @@ public:
 private:
     void begin(block* first);
     bool enter(const undo_entry* log);
-    bool issue(const micro_op& o);
+    cycle issue_of(const micro_op& o) const;
+    void take_slots(const micro_op& o);
     bool follow(block_link& link, std::uint32_t pc);
     void complete_block(const micro_op& end);
     block_exit save(block_exit why, const context& c, unsigned nzvc, cycle next, cycle last);
@@ -145,11 +146,6 @@ private:
     std::uint64_t retired_before_ = 0, load_use_before_ = 0;
     std::uint64_t edges_ = 0;
     std::uint32_t probe_pc_ = 0;
-
-    // contended: to leave before an instruction that has its slots already.
-    cycle next_before_ = 0, last_before_ = 0;
-    slot_cursor cursor_before_;
-    bool cursor_moved_ = false;
 };
 
 template <bool contended>
@@ -184,30 +180,27 @@ bool block_run<contended>::enter(const undo_entry* log) {
     return whole;
 }
 
-// Gives the instruction its issue cycle and slots; false when it does not issue below the limit.
+// Contended: the cycle in which the instruction issues.
 template <bool contended>
-inline bool block_run<contended>::issue(const micro_op& o) {
-    const bool first = o.index == 0;
-    const cycle at = next_ + (first ? interlock_ : o.interlock);
-    next_before_ = next_;
-    last_before_ = last_issue_;
-    cursor_moved_ = false;
-    if (at >= limit_) [[unlikely]]
-        return false;
+inline cycle block_run<contended>::issue_of(const micro_op& o) const {
+    return next_ + (o.index == 0 ? interlock_ : o.interlock);
+}
+
+// Contended: the instruction has happened; it gets its slots.
+template <bool contended>
+inline void block_run<contended>::take_slots(const micro_op& o) {
+    const cycle at = issue_of(o);
     last_issue_ = at;
     next_ = at + 1;
-    const unsigned slots = o.slots - (first && fetched_ ? 1u : 0u);
-    if (slots == 0) return true;
+    const unsigned slots = o.slots - (o.index == 0 && fetched_ ? 1u : 0u);
+    if (slots == 0) return;
     const slot from = at << core_.slot_shift;
     slot last = from + slots - 1;
     if (m_.cursor.next_due <= last) {
-        cursor_before_ = m_.cursor;
-        cursor_moved_ = true;
-        last = from;
-        for (unsigned n = 0; n < slots; ++n) last = core_.schedule.take(m_.cursor, n == 0 ? from : last + 1);
+        last = core_.schedule.take(m_.cursor, from);
+        for (unsigned n = 1; n < slots; ++n) last = core_.schedule.take(m_.cursor, last + 1);
     }
     next_ = std::max(next_, (last >> core_.slot_shift) + 1);
-    return true;
 }
 
 template <bool contended>
@@ -288,11 +281,6 @@ void block_run<contended>::save_pipeline(const micro_op& o, std::uint32_t target
 template <bool contended>
 block_exit block_run<contended>::leave_before(const micro_op& o, block_exit why, const context& c,
                                               unsigned nzvc, std::uint32_t target, bool taken) {
-    if (contended) {
-        if (cursor_moved_) m_.cursor = cursor_before_;
-        next_ = next_before_;
-        last_issue_ = last_before_;
-    }
     if (o.index == 0) return leave_between(why, c, nzvc);
 
     unsigned waits = interlock_;
@@ -335,10 +323,9 @@ block_exit block_run<contended>::operator()() {
         bool inside = true;
         while (inside) {
             const micro_op& o = *op;
-            if constexpr (contended) {
-                if ((o.slots & no_instruction) == 0 && !issue(o))
-                    return leave_before(o, block_exit::limit, c, nzvc, target, taken);
-            }
+            const bool timed = contended && (o.slots & no_instruction) == 0;
+            if (timed && issue_of(o) >= limit_) [[unlikely]]
+                return leave_before(o, block_exit::limit, c, nzvc, target, taken);
             bool fits = true;
             switch (o.code) {
                 case micro::nop:
@@ -573,6 +560,7 @@ block_exit block_run<contended>::operator()() {
             }
             if (!fits) [[unlikely]]
                 return leave_before(o, block_exit::step, c, nzvc, target, taken);
+            if (timed) take_slots(o);
             ++op;
         }
         const micro_op& end = *(op - 1);

@@ -42,11 +42,7 @@ bool core::implementation::same_slot_phase(const machine& a, const machine& b) c
         const slot due_a = a.cursor.due[p], due_b = b.cursor.due[p];
         if ((due_a == never) != (due_b == never)) return false;
         if (due_a == never) continue;
-        const slot_pattern& pattern = schedule.pattern(static_cast<sram_port>(p));
-        const auto phase = [&](const machine& m) {
-            return m.cursor.served[p] * pattern.period_numerator % pattern.period_denominator;
-        };
-        if (due_a - from_a != due_b - from_b || phase(a) != phase(b)) return false;
+        if (due_a - from_a != due_b - from_b || a.cursor.phase[p] != b.cursor.phase[p]) return false;
     }
     return true;
 }

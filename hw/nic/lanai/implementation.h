@@ -59,7 +59,9 @@ struct core::implementation {
 
     void checkpoint();
     void rewind();
-    bool speculative() const { return live.retired != saved.retired; }
+    // In lock-step nothing is ever taken back.
+    const machine& committed() const { return config.lockstep ? live : saved; }
+    bool speculative() const { return !config.lockstep && live.retired != saved.retired; }
     void require_synced(const char* what) const;
     bool uses_blocks() const { return !config.lockstep && !recording; }
     bool skips_idle() const { return !config.lockstep && !retire_callback; }
@@ -92,6 +94,7 @@ struct core::implementation {
     block_cache cache;
 
     machine live, saved;
+    std::uint64_t retired_at_checkpoint = 0;
     std::vector<undo_entry> undo;
     std::size_t undo_count = 0;
     idle_probe probe;

@@ -5,26 +5,40 @@
 
 namespace vinic::lanai {
 
-void slot_schedule::load_due(slot_cursor& cursor, std::size_t port) const {
-    const slot_pattern& p = patterns_[port];
-    const std::uint64_t k = cursor.served[port];
-    cursor.due[port] = port < cursor.ports && k < p.count ? p.due(k) : never;
-    cursor.next_due = *std::min_element(cursor.due.begin(), cursor.due.end());
+namespace {
+slot earliest(const std::array<slot, sram_ports>& due) {
+    return std::min(std::min(due[0], due[1]), std::min(due[2], due[3]));
 }
+}  // namespace
 
 // Slot `position` goes to the port of highest priority that has an access due.
 void slot_schedule::serve(slot_cursor& cursor) const {
     std::size_t port = 0;
     while (cursor.due[port] > cursor.position) ++port;
-    ++cursor.served[port];
     ++cursor.position;
-    load_due(cursor, port);
+    const slot_pattern& p = patterns_[port];
+    if (++cursor.served[port] == p.count) {
+        cursor.due[port] = never;
+    } else {
+        // ceil((k + 1) * period) from ceil(k * period), without a division.
+        std::uint64_t& phase = cursor.phase[port];
+        const bool rounded_up = phase != 0;
+        std::uint64_t whole = whole_[port];
+        phase += part_[port];
+        if (phase >= p.period_denominator) {
+            phase -= p.period_denominator;
+            ++whole;
+        }
+        cursor.due[port] += whole + (phase != 0 ? 1 : 0) - (rounded_up ? 1 : 0);
+    }
+    cursor.next_due = earliest(cursor.due);
 }
 
 void slot_schedule::restart(slot_cursor& cursor, sram_port port) const {
     const auto p = static_cast<std::size_t>(port);
-    cursor.served[p] = 0;
-    load_due(cursor, p);
+    cursor.served[p] = cursor.phase[p] = 0;
+    cursor.due[p] = p < cursor.ports && patterns_[p].count != 0 ? patterns_[p].first : never;
+    cursor.next_due = earliest(cursor.due);
 }
 
 void slot_schedule::advance(slot_cursor& cursor, slot to) const {
@@ -46,7 +60,10 @@ slot slot_schedule::take(slot_cursor& cursor, slot from) const {
 
 void slot_schedule::set(sram_port port, const slot_pattern& pattern, slot now) {
     for (slot_cursor& level : levels_) advance(level, now);
-    patterns_[static_cast<std::size_t>(port)] = pattern;
+    const auto p = static_cast<std::size_t>(port);
+    patterns_[p] = pattern;
+    whole_[p] = pattern.period_numerator / pattern.period_denominator;
+    part_[p] = pattern.period_numerator % pattern.period_denominator;
     for (slot_cursor& level : levels_) restart(level, port);
 }
 

@@ -37,6 +37,8 @@ struct slot_cursor {
     std::size_t ports = sram_ports;  // only the first so many ports are looked at
     slot next_due = never;           // the earliest due slot of an access not yet served
     std::array<slot, sram_ports> due{never, never, never, never};  // of each port's next access
+    std::array<std::uint64_t, sram_ports>
+        phase{};  // of each port's next access: k * period modulo 1, in denominators
     std::array<std::uint64_t, sram_ports> served{};  // accesses of each port's pattern that were served
 };
 
@@ -62,9 +64,9 @@ public:
 
 private:
     void serve(slot_cursor& cursor) const;
-    void load_due(slot_cursor& cursor, std::size_t port) const;
 
     std::array<slot_pattern, sram_ports> patterns_{};
+    std::array<std::uint64_t, sram_ports> whole_{}, part_{};  // of the period, in slots and denominators
     // What ports 0..p had been served when a pattern was last set.
     std::array<slot_cursor, sram_ports> levels_{slot_cursor{.ports = 1}, slot_cursor{.ports = 2},
                                                 slot_cursor{.ports = 3}, slot_cursor{.ports = 4}};
