@@ -17,7 +17,8 @@ public:
     virtual ~target_device() = default;
 
     /// The address phase: say what will happen (accept, retry, split ...). Called at the arbiter's decision,
-    /// before the address phase itself (pci.schedule.address_at).
+    /// before the address phase itself (pci.schedule.address_at); so the answer must depend only on what
+    /// happened before this instant.
     virtual target_answer on_address(const tlm::tlm_generic_payload& payload, const pci_extension& pci) = 0;
     /// The data phases are known: reserve what is needed, from pci.schedule (first_data_at, data_period,
     /// phases).

@@ -126,37 +126,36 @@ constexpr std::uint64_t region = 1 << 16;
 
 class random_traffic {
 public:
-    random_traffic(const settings& s, std::uint64_t seed, unsigned masters, unsigned targets)
+    /// `split`: PCI-X targets that answer every block read by a split response.
+    random_traffic(const settings& s, std::uint64_t seed, bool split = false)
         : bench_(s), random_(seed, "traffic") {
-        for (unsigned m = 0; m < masters; ++m)
-            bench_.add_master("m" + std::to_string(m), static_cast<std::uint8_t>(m));
-        for (unsigned t = 0; t < targets; ++t) {
-            auto& target = bench_.add_target("t" + std::to_string(t), t * region, region,
-                                             static_cast<std::uint8_t>(16 + t), 0, t % 2 == 0);
-            target.decide = [this](const auto&, const auto&) { return answer(); };
+        for (unsigned m = 0; m < 3; ++m) {
+            auto& master = bench_.add_master("m" + std::to_string(m), static_cast<std::uint8_t>(m));
+            if (split)
+                bench_.add_target("own" + std::to_string(m), (8 + m) * region, 4096,
+                                  static_cast<std::uint8_t>(m), 0, true, &master);
         }
+        for (unsigned t = 0; t < 2; ++t) memories_.push_back(split ? &split_memory(t) : &memory(t));
         sampler_.emplace(bench_.bus->properties(), bench_.bus->wires);
     }
 
     /// Runs `count` jobs per master; each master has its own part of each target's memory.
     void run(unsigned count, bool stops) {
-        expected_.assign(bench_.targets.size(), std::vector<std::uint8_t>(region));
+        expected_.assign(memories_.size(), std::vector<std::uint8_t>(region));
         drivers_.reserve(bench_.masters.size());
         for (std::size_t m = 0; m < bench_.masters.size(); ++m)
             drivers_.push_back(std::make_unique<driver>(*this, m, count));
         for (auto& d : drivers_) bench_.at_clock(random_.below(40), [&d] { d->next(); });
         if (stops)
             for (int i = 0; i < 200; ++i)
-                bench_.at_clock(random_.below(20'000), [this] {
-                    bench_.targets[random_.below(bench_.targets.size())]->port.stop();
-                });
+                bench_.at_clock(random_.below(20'000),
+                                [this] { memories_[random_.below(memories_.size())]->port.stop(); });
         bench_.run();
     }
 
     void check() {
         for (const auto& d : drivers_) EXPECT_EQ(d->left, 0u);
-        for (std::size_t t = 0; t < bench_.targets.size(); ++t)
-            EXPECT_EQ(bench_.targets[t]->memory, expected_[t]);
+        for (std::size_t t = 0; t < memories_.size(); ++t) EXPECT_EQ(memories_[t]->memory, expected_[t]);
         protocol_checker checker(bench_.bus->properties());
         sampler_->replay([&](const bus_clock& w) { checker.sample(w); });
         checker.finish();
@@ -173,7 +172,7 @@ public:
     void check_clocks() {
         const bool pcix = bench_.bus->properties().kind == bus_kind::pcix;
         const std::uint64_t decode = bench_.bus->target_decode_clocks;
-        for (const auto& t : bench_.targets) {
+        for (const auto* t : memories_) {
             for (const auto& s : t->moved) {
                 const bool read = is_read(s.command, bench_.bus->properties().kind);
                 const std::uint64_t width = s.schedule.width_bytes;
@@ -202,6 +201,22 @@ public:
 private:
     static bool limited(const target_answer& a) { return a.limit_bytes || a.boundary_bytes; }
 
+    test::memory_target& memory(unsigned t) {
+        auto& target = bench_.add_target("t" + std::to_string(t), t * region, region,
+                                         static_cast<std::uint8_t>(16 + t), 0, t % 2 == 0);
+        target.decide = [this](const auto&, const auto&) { return answer(); };
+        return target;
+    }
+    test::memory_target& split_memory(unsigned t) {
+        auto& target = bench_.add_splitter("t" + std::to_string(t), t * region, region,
+                                           static_cast<std::uint8_t>(16 + t), 20 + 50 * t);
+        target.decide = [this, split = target.decide](const auto& payload, const pci_extension& pci) {
+            const bool busy = random_.below(5) == 0;
+            return busy ? target_answer{.kind = answer_kind::retry} : split(payload, pci);
+        };
+        return target;
+    }
+
     target_answer answer() {
         const bool pcix = bench_.bus->properties().kind == bus_kind::pcix;
         target_answer a;
@@ -222,7 +237,7 @@ private:
         void next() {
             auto& r = traffic.random_;
             const std::uint64_t share = region / traffic.bench_.masters.size();
-            target = r.below(traffic.bench_.targets.size());
+            target = r.below(traffic.memories_.size());
             at = m * share + r.below(share - 3000);
             bytes.resize(1 + (r.below(3) ? r.below(64) : r.below(3000)));
             write = r.below(2);
@@ -255,6 +270,7 @@ private:
     bench bench_;
     sim::random_stream random_;
     std::optional<wire_sampler> sampler_;
+    std::vector<test::memory_target*> memories_;
     std::vector<std::unique_ptr<driver>> drivers_;
     std::vector<std::vector<std::uint8_t>> expected_;
 };
@@ -289,7 +305,7 @@ const settings kinds[] = {
 TEST(checker, random_traffic_keeps_every_rule_and_every_byte) {
     for (const settings& s : kinds) {
         for (std::uint64_t seed = 1; seed <= 3; ++seed) {
-            random_traffic traffic(s, seed, 3, 2);
+            random_traffic traffic(s, seed);
             traffic.run(60, false);
             traffic.check();
             traffic.check_clocks();
@@ -299,10 +315,26 @@ TEST(checker, random_traffic_keeps_every_rule_and_every_byte) {
 
 TEST(checker, random_traffic_with_targets_that_stop_in_mid_burst) {
     for (const settings& s : kinds) {
-        random_traffic traffic(s, 7, 3, 2);
+        random_traffic traffic(s, 7);
         traffic.run(100, true);
         traffic.check();
         EXPECT_GT(traffic.b().bus->disconnects.value(), 0u);
+    }
+}
+
+TEST(checker, random_split_traffic) {
+    for (const char* outstanding : {"1", "4", "32"}) {
+        settings s = kinds[3];
+        s.push_back({"bus.latency_timer_clocks", "20"});
+        for (const char* m : {"m0", "m1", "m2"}) {
+            s.push_back({std::string(m) + ".max_outstanding_splits", outstanding});
+            s.push_back({std::string(m) + ".max_read_bytes", "1024"});
+        }
+        random_traffic traffic(s, 11, true);
+        traffic.run(60, true);
+        traffic.check();
+        EXPECT_GT(traffic.b().bus->splits.value(), 50u);
+        EXPECT_GT(traffic.b().bus->disconnects.value(), 0u);  // at ADBs, by the latency timer
     }
 }
 

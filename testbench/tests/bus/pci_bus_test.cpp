@@ -354,6 +354,67 @@ TEST(pci_bus, a_free_bus_takes_no_time) {
     EXPECT_TRUE(std::equal(bytes.begin(), bytes.end(), t.memory.begin()));
 }
 
+TEST(pci_bus, a_free_pcix_bus_moves_splits_without_time) {
+    bench b(with(pcix_133, {{"bus.free", "true"}}));
+    auto& m = b.add_master("m", 1);
+    b.add_target("own", 0x10'0000, 4096, 1, 0, true, &m);
+    auto& host = b.add_splitter("host", 0, 65536, 9, 60);
+    host.memory = pattern(65536);
+    recorder_client client;
+    std::vector<std::uint8_t> bytes(512);
+    auto j = read_job(0x1000, bytes, client);
+    b.at_clock(7, [&] { m.start(j); });
+    b.run();
+    // Only the completer's own latency is left.
+    EXPECT_EQ(client.done_at, std::vector<sim::picoseconds>{(7 + 60) * 7500});
+    EXPECT_TRUE(std::equal(bytes.begin(), bytes.end(), host.memory.begin() + 0x1000));
+}
+
+TEST(pci_bus, a_transaction_costs_two_events_whatever_its_length) {
+    const auto deltas = [](std::size_t size, unsigned count) {
+        bench b(pci_64_66);
+        auto& m = b.add_master("m", 1);
+        b.add_target("t", 0, 65536, 2);
+        recorder_client client;
+        std::vector<std::uint8_t> bytes(size);
+        auto j = write_job(0, bytes, client);
+        client.when_done = [&](job& again) {
+            if (client.done.size() < count) m.start(again);
+        };
+        b.at_clock(0, [&] { m.start(j); });
+        b.run();
+        return sc_core::sc_delta_count();
+    };
+    EXPECT_EQ(deltas(8, 200) - deltas(8, 100), 200u);
+    EXPECT_EQ(deltas(4096, 200) - deltas(4096, 100), 200u);
+}
+
+TEST(pci_bus, the_order_of_calls_within_an_instant_changes_nothing) {
+    const auto run = [](const std::vector<unsigned>& order) {
+        bench b(with(pci_64_66, {{"bus.latency_timer_clocks", "24"}}));
+        std::vector<master*> m;
+        for (unsigned i = 0; i < 3; ++i)
+            m.push_back(&b.add_master("m" + std::to_string(i), static_cast<std::uint8_t>(i)));
+        auto& t = b.add_target("t", 0, 65536, 9);
+        recorder_client client;
+        auto bytes = pattern(1024);
+        std::vector<job> jobs;
+        for (unsigned i = 0; i < 9; ++i) jobs.push_back(write_job(0x1000 * i, bytes, client));
+        // Three instants, one of them an edge at which a decision falls.
+        for (unsigned round = 0; round < 3; ++round)
+            for (const unsigned i : order)
+                b.at_clock(12 * round, [&, i, round] { m[i]->start(jobs[3 * round + i]); });
+        b.run();
+        std::vector<std::pair<std::uint64_t, std::uint64_t>> trace;
+        for (const auto& s : t.moved) trace.emplace_back(s.address, s.schedule.address);
+        return trace;
+    };
+    const auto trace = run({0, 1, 2});
+    EXPECT_GT(trace.size(), 9u);
+    EXPECT_EQ(run({2, 1, 0}), trace);
+    EXPECT_EQ(run({1, 2, 0}), trace);
+}
+
 TEST(pci_bus, illegal_combinations_are_input_errors) {
     EXPECT_THROW(bench({{"bus.kind", "pci"}, {"bus.clock_mhz", "133"}}), sim::input_error);
     EXPECT_THROW(bench({{"bus.kind", "pcix"}, {"bus.clock_mhz", "33"}}), sim::input_error);
