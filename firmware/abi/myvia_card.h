@@ -133,7 +133,8 @@ enum command_op : uint32_t {
     command_create_vi = 1,       // create_vi_arguments
     command_destroy_vi = 2,      // vi
     command_connect_vi = 3,      // connect_vi_arguments
-    command_disconnect_vi = 4,   // vi, state to enter (vi_idle or vi_error): both queues are flushed
+    command_disconnect_vi = 4,   // vi, state to enter (vi_idle or vi_error), keep: unless `keep` is 1 (the
+                                 // connection did not come about) both queues are flushed
     command_set_region = 5,      // region_arguments
     command_clear_region = 6,    // region; cached translations are dropped
     command_open_process = 7,    // process, host_page physical address high, low

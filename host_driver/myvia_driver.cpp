@@ -1,0 +1,435 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host_driver/myvia_driver.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "firmware/abi/card_map.h"
+#include "firmware/abi/lanai_registers.h"
+#include "firmware/abi/wire_format.h"
+#include "host_driver/byte_order.h"
+#include "hw/sim/error.h"
+#include "hw/sim/time.h"
+
+namespace vinic::driver {
+
+namespace {
+
+namespace myvia = abi::myvia;
+namespace card_map = abi::card_map;
+
+constexpr sim::picoseconds microsecond = 1'000'000;
+
+constexpr std::uint32_t high(std::uint64_t value) { return static_cast<std::uint32_t>(value >> 32); }
+constexpr std::uint32_t low(std::uint64_t value) { return static_cast<std::uint32_t>(value); }
+
+constexpr std::uint32_t isr = card_map::special_registers + abi::lanai9::ISR;
+constexpr std::uint32_t interrupt_mask = card_map::special_registers + abi::lanai9::EIMR;
+
+status from_card(std::uint32_t command_status) {
+    switch (command_status) {
+        case myvia::command_ok:
+            return status::success;
+        case myvia::command_no_resource:
+            return status::error_resource;
+        case myvia::command_wrong_state:
+            return status::invalid_state;
+        default:
+            return status::invalid_parameter;
+    }
+}
+
+std::uint32_t enables(bool write, bool read) { return (write ? 1u : 0u) | (read ? 2u : 0u); }
+
+}  // namespace
+
+myvia_driver::myvia_driver(const sc_core::sc_module_name& name, host::cpu& cpu,
+                           std::unique_ptr<card_window> window, card_image image)
+    : sim::module(name),
+      ring_slots(*this, {.name = "ring_slots",
+                         .unit = "descriptors",
+                         .value = 1024,
+                         .min = 2,
+                         .max = 4096,
+                         .choices = {2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096},
+                         .help = "length of a send or receive queue",
+                         .source = "facts vipl.md 8: programs of the time post up to 512"}),
+      queue_entries_max(*this, {.name = "queue_entries_max",
+                                .unit = "entries",
+                                .value = 65536,
+                                .min = 1,
+                                .max = 1048576,
+                                .help = "longest completion queue",
+                                .source = "facts vipl.md 8"}),
+      page_table_entries(*this, {.name = "page_table_entries",
+                                 .unit = "pages",
+                                 .value = 65536,
+                                 .min = 1,
+                                 .max = 1048576,
+                                 .help = "entries of the translation table: pages that may be registered"}),
+      event_entries(*this, {.name = "event_entries",
+                            .unit = "entries",
+                            .value = 256,
+                            .min = 2,
+                            .max = 65536,
+                            .choices = {2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 4096, 65536},
+                            .help = "length of the card's event queue"}),
+      sram_kbytes(*this, {.name = "sram_kbytes",
+                          .unit = "kbytes",
+                          .value = 2048,
+                          .min = 256,
+                          .max = 8192,
+                          .help = "memory of the card that its firmware may use",
+                          .source = "facts lanai_pcix.md B1"}),
+      retransmit_us(*this, {.name = "retransmit_us",
+                            .unit = "us",
+                            .value = 1000,
+                            .min = 1,
+                            .max = 10'000'000,
+                            .help = "time without acknowledgement before the card sends again"}),
+      retransmit_tries(*this, {.name = "retransmit_tries",
+                               .value = 32,
+                               .min = 1,
+                               .max = 1'000'000,
+                               .help = "tries without progress before a connection is lost"}),
+      credit_poll_clocks(*this, {.name = "credit_poll_clocks",
+                                 .unit = "clocks",
+                                 .value = 20,
+                                 .min = 1,
+                                 .max = 100'000,
+                                 .help = "a look at the doorbell credits when the page is full"}),
+      command_poll_clocks(*this, {.name = "command_poll_clocks",
+                                  .unit = "clocks",
+                                  .value = 500,
+                                  .min = 0,
+                                  .max = 1'000'000,
+                                  .help = "pause between looks whether the card has done a command"}),
+      command_limit_us(*this, {.name = "command_limit_us",
+                               .unit = "us",
+                               .value = 1'000'000,
+                               .min = 1,
+                               .max = 1'000'000'000,
+                               .help = "a card that takes longer for a command is dead"}),
+      event_clocks(*this, {.name = "event_clocks",
+                           .unit = "clocks",
+                           .value = 200,
+                           .min = 0,
+                           .max = 1'000'000,
+                           .help = "handling of one event of the card in the interrupt handler"}),
+      boot_poll_us(*this, {.name = "boot_poll_us",
+                           .unit = "us",
+                           .value = 10,
+                           .min = 1,
+                           .max = 1'000'000,
+                           .help = "pause between looks whether the firmware has started"}),
+      boot_limit_us(*this, {.name = "boot_limit_us",
+                            .unit = "us",
+                            .value = 1'000'000,
+                            .min = 1,
+                            .max = 1'000'000'000,
+                            .help = "firmware that has not started by then is broken"}),
+      commands(*this, "commands", "commands given to the card"),
+      events(*this, "events", "events taken from the card's queue"),
+      interrupts(*this, "interrupts", "interrupts that this card raised"),
+      cpu_(cpu),
+      window_(std::move(window)),
+      image_(std::move(image)),
+      command_lock_(this->name()) {}
+
+myvia_driver::~myvia_driver() = default;
+
+// --- Start ----------------------------------------------------------------------------------------------
+
+void myvia_driver::start(host::process& on, card_events& sink) {
+    sink_ = &sink;
+    const std::uint32_t identity = window_->load_little(on, card_map::config_copy);
+    if (identity != (std::uint32_t{card_map::device_id} << 16 | card_map::vendor_id))
+        throw sim::input_error("{}: expected a card {:04x}:{:04x}, found {:04x}:{:04x}", name(),
+                               card_map::vendor_id, card_map::device_id, identity & 0xFFFF, identity >> 16);
+    window_->store_little(
+        on, card_map::control,
+        card_map::CONTROL_LANAI_RESET_ASSERT | std::uint32_t{card_map::CONTROL_INTERRUPT_DISABLE});
+    load_image(on);
+    fill_interface(on);
+    cpu_.on_interrupt([this](host::context& handler) { interrupt(handler); });
+    window_->store_little(
+        on, card_map::control,
+        card_map::CONTROL_LANAI_RESET_REMOVE | std::uint32_t{card_map::CONTROL_INTERRUPT_ENABLE});
+    wait_until_ready(on);
+    window_->store_big(on, interrupt_mask, abi::lanai9::ISR_HOST_SIG);
+    read_limits(on);
+}
+
+void myvia_driver::load_image(host::process& on) {
+    const std::uint64_t room = sram_kbytes.get() << 10;
+    for (const card_image::segment& segment : image_.segments) {
+        if (segment.address + segment.bytes.size() > room)
+            throw sim::input_error("{}: {} needs {} bytes of SRAM at {:#x}, the card has {}", name(),
+                                   image_.name, segment.bytes.size(), segment.address, room);
+        window_->store_block(on, card_map::sram + segment.address, segment.bytes);
+    }
+    window_->fence(on);
+}
+
+void myvia_driver::fill_interface(host::process& on) {
+    event_ring_.emplace(cpu_.ram(), event_entries * sizeof(myvia::event_entry),
+                        contiguous_memory::contents::zero);
+    page_table_.emplace(cpu_.ram(), page_table_entries * sizeof(myvia::page_entry),
+                        contiguous_memory::contents::any);
+    const auto set = [&](std::size_t offset, std::uint64_t value) {
+        window_->store_big(on, interface_word(offset), low(value));
+    };
+    set(offsetof(interface_block, ready), 0);
+    set(offsetof(interface_block, sram_bytes), sram_kbytes.get() << 10);
+    set(offsetof(interface_block, host_event_ring_high), event_ring_->begin() >> 32);
+    set(offsetof(interface_block, host_event_ring_low), event_ring_->begin());
+    set(offsetof(interface_block, host_event_entries), event_entries);
+    set(offsetof(interface_block, host_page_table_high), page_table_->begin() >> 32);
+    set(offsetof(interface_block, host_page_table_low), page_table_->begin());
+    set(offsetof(interface_block, host_page_table_entries), page_table_entries);
+    set(offsetof(interface_block, retransmit_ticks), retransmit_us * 1000 / abi::lanai9::tick_ns);
+    set(offsetof(interface_block, retransmit_limit), retransmit_tries);
+    set(offsetof(interface_block, command_number), 0);
+    set(offsetof(interface_block, event_taken), 0);
+}
+
+void myvia_driver::wait_until_ready(host::process& on) {
+    const sim::picoseconds limit = sim::now() + boot_limit_us * microsecond;
+    while (window_->load_big(on, interface_word(offsetof(interface_block, ready))) != 1) {
+        if (sim::now() >= limit)
+            throw sim::input_error("{}: {} has not started within {} us", name(), image_.name,
+                                   boot_limit_us.get());
+        on.sleep_for(boot_poll_us * microsecond);
+    }
+    const std::uint32_t magic = window_->load_big(on, interface_word(offsetof(interface_block, magic)));
+    const std::uint32_t version = window_->load_big(on, interface_word(offsetof(interface_block, version)));
+    if (magic != myvia::magic || version != myvia::interface_version)
+        throw sim::input_error("{}: {} has interface {:#x} version {}, expected {:#x} version {}", name(),
+                               image_.name, magic, version, myvia::magic, myvia::interface_version);
+}
+
+void myvia_driver::read_limits(host::process& on) {
+    const auto get = [&](std::size_t offset) { return window_->load_big(on, interface_word(offset)); };
+    limits_.vis = get(offsetof(interface_block, max_vis));
+    limits_.regions = get(offsetof(interface_block, max_regions));
+    limits_.completion_queues = get(offsetof(interface_block, max_completion_queues));
+    limits_.completion_entries = low(queue_entries_max);
+    limits_.processes = get(offsetof(interface_block, max_processes));
+    limits_.segments = get(offsetof(interface_block, max_segments));
+    limits_.transfer_bytes = get(offsetof(interface_block, max_transfer_bytes));
+    limits_.reliability_mask = static_cast<std::uint16_t>(get(offsetof(interface_block, reliability_mask)));
+    limits_.rdma_read_mask = 0;
+    limits_.descriptors_per_queue = low(ring_slots);
+    limits_.pages = low(page_table_entries);
+    limits_.mtu_bytes = abi::packet_payload_max;
+    limits_.hardware_version = myvia::interface_version;
+    doorbell_pages_ = get(offsetof(interface_block, doorbell_pages));
+}
+
+// --- Commands -------------------------------------------------------------------------------------------
+
+status myvia_driver::command(host::process& on, myvia::command_op op,
+                             std::span<const std::uint32_t> arguments) {
+    const kernel_mutex::guard lock(command_lock_, on);
+    commands.add();
+    constexpr std::size_t request = offsetof(interface_block, request);
+    window_->store_big(on, interface_word(request + offsetof(myvia::command, op)), op);
+    for (std::size_t i = 0; i < arguments.size(); ++i)
+        window_->store_big(on, interface_word(request + offsetof(myvia::command, arguments) + 4 * i),
+                           arguments[i]);
+    window_->store_big(on, interface_word(offsetof(interface_block, command_number)), ++command_number_);
+    const sim::picoseconds limit = sim::now() + command_limit_us * microsecond;
+    while (window_->load_big(on, interface_word(offsetof(interface_block, command_done))) !=
+           command_number_) {
+        if (sim::now() >= limit)
+            throw sim::model_error(name(), fmt::format("the card has not done command {} within {} us",
+                                                       static_cast<unsigned>(op), command_limit_us.get()));
+        on.compute(command_poll_clocks);
+    }
+    return from_card(window_->load_big(on, interface_word(offsetof(interface_block, command_status))));
+}
+
+status myvia_driver::open_process(host::process& on, std::uint32_t process) {
+    auto page = std::make_shared<myvia_doorbell_page>(
+        *window_, cpu_.ram(), card_map::sram + doorbell_pages_ + process * myvia::doorbell_page_bytes,
+        credit_poll_clocks);
+    const status result = command(on, myvia::command_open_process,
+                                  std::array{process, high(page->host_page()), low(page->host_page())});
+    if (result == status::success) processes_[process] = std::move(page);
+    return result;
+}
+
+void myvia_driver::close_process(host::process& on, std::uint32_t process) {
+    command(on, myvia::command_close_process, std::array{process});
+    processes_.erase(process);
+}
+
+status myvia_driver::vi_command(host::process& on, myvia::command_op op, const vi_setup& setup,
+                                host::physical_address send_ring, host::physical_address receive_ring) {
+    const vi_attributes& a = setup.attributes;
+    return command(
+        on, op,
+        std::array{setup.vi, setup.process, a.tag, std::uint32_t{a.reliability}, low(a.max_transfer_bytes),
+                   enables(a.rdma_write, a.rdma_read), high(send_ring), low(send_ring), high(receive_ring),
+                   low(receive_ring), low(ring_slots), setup.send_queue.value_or(myvia::no_queue),
+                   setup.receive_queue.value_or(myvia::no_queue)});
+}
+
+status myvia_driver::create_vi(host::process& on, const vi_setup& setup, vi_queues& queues) {
+    const auto& doorbells = processes_.at(setup.process);
+    const auto slots = low(ring_slots);
+    auto send = std::make_shared<myvia_work_queue>(cpu_.ram(), doorbells, setup.vi, false, slots);
+    auto receive = std::make_shared<myvia_work_queue>(cpu_.ram(), doorbells, setup.vi, true, slots);
+    const status result = vi_command(on, myvia::command_create_vi, setup, send->ring(), receive->ring());
+    if (result != status::success) return result;
+    vis_[setup.vi] = {.send = send->ring(), .receive = receive->ring()};
+    queues = {.send = std::move(send), .receive = std::move(receive)};
+    return status::success;
+}
+
+status myvia_driver::set_vi(host::process& on, const vi_setup& setup) {
+    const rings at = vis_.at(setup.vi);
+    return vi_command(on, myvia::command_set_vi, setup, at.send, at.receive);
+}
+
+void myvia_driver::destroy_vi(host::process& on, std::uint32_t vi) {
+    command(on, myvia::command_destroy_vi, std::array{vi});
+    vis_.erase(vi);
+}
+
+status myvia_driver::connect_vi(host::process& on, const connection_setup& setup) {
+    std::array<std::uint32_t, 2> path{};
+    for (std::size_t i = 0; i < setup.path.size() && i < abi::route_bytes_max; ++i)
+        path[i / 4] |= std::uint32_t{setup.path[i]} << (24 - 8 * (i % 4));
+    return command(
+        on, myvia::command_connect_vi,
+        std::array{setup.vi, setup.remote_vi, setup.key, static_cast<std::uint32_t>(setup.path.size()),
+                   path[0], path[1], low(setup.peer_max_transfer_bytes)});
+}
+
+void myvia_driver::disconnect_vi(host::process& on, std::uint32_t vi, vi_state next, bool keep) {
+    command(on, myvia::command_disconnect_vi,
+            std::array{vi, std::uint32_t{next == vi_state::error ? myvia::vi_error : myvia::vi_idle},
+                       std::uint32_t{keep ? 1u : 0u}});
+}
+
+void myvia_driver::set_page(std::uint32_t page, host::physical_address frame) {
+    const std::uint64_t entry = std::uint64_t{page} * sizeof(myvia::page_entry);
+    page_table_->write_big(entry + offsetof(myvia::page_entry, frame_high), high(frame));
+    page_table_->write_big(entry + offsetof(myvia::page_entry, frame_low), low(frame));
+}
+
+status myvia_driver::set_region(host::process& on, const region_setup& setup) {
+    const memory_attributes& a = setup.attributes;
+    return command(
+        on, myvia::command_set_region,
+        std::array{setup.region, setup.handle, high(setup.address), low(setup.address), low(setup.length),
+                   setup.first_page, a.tag, enables(a.rdma_write, a.rdma_read)});
+}
+
+void myvia_driver::clear_region(host::process& on, std::uint32_t region) {
+    command(on, myvia::command_clear_region, std::array{region});
+}
+
+status myvia_driver::create_queue(host::process& on, std::uint32_t queue, std::uint32_t process,
+                                  std::uint32_t entries, std::shared_ptr<completion_queue>& ring) {
+    auto made = std::make_shared<myvia_completion_queue>(cpu_.ram(), processes_.at(process), queue,
+                                                         std::bit_ceil(std::max(entries, 2u)));
+    const status result =
+        command(on, myvia::command_create_queue,
+                std::array{queue, high(made->ring()), low(made->ring()), made->capacity(), process});
+    if (result != status::success) return result;
+    queues_[queue] = {.process = process};
+    ring = std::move(made);
+    return result;
+}
+
+status myvia_driver::resize_queue(host::process& on, std::uint32_t queue, std::uint32_t entries,
+                                  std::shared_ptr<completion_queue>& ring) {
+    return create_queue(on, queue, queues_.at(queue).process, entries, ring);
+}
+
+void myvia_driver::destroy_queue(host::process& on, std::uint32_t queue) {
+    command(on, myvia::command_destroy_queue, std::array{queue});
+    queues_.erase(queue);
+}
+
+void myvia_driver::send_control(host::process& on, const route& path, std::span<const std::byte> payload) {
+    std::vector<std::uint32_t> arguments(4 + (payload.size() + 3) / 4);
+    arguments[0] = static_cast<std::uint32_t>(path.size());
+    for (std::size_t i = 0; i < path.size() && i < abi::route_bytes_max; ++i)
+        arguments[1 + i / 4] |= std::uint32_t{path[i]} << (24 - 8 * (i % 4));
+    arguments[3] = static_cast<std::uint32_t>(payload.size());
+    for (std::size_t i = 0; i < payload.size(); ++i)
+        arguments[4 + i / 4] |= std::to_integer<std::uint32_t>(payload[i]) << (24 - 8 * (i % 4));
+    command(on, myvia::command_send_control, arguments);
+}
+
+// --- Events ---------------------------------------------------------------------------------------------
+
+// An event stands in memory before the card sets HOST_SIG. The bit is cleared first; reading it back makes
+// sure that it was, and pushes the card's writes into memory, so an event that is not seen below sets it
+// anew.
+void myvia_driver::interrupt(host::context& on) {
+    if ((window_->load_big(on, isr) & abi::lanai9::ISR_HOST_SIG) == 0) return;
+    interrupts.add();
+    window_->store_big(on, isr, abi::lanai9::ISR_HOST_SIG);
+    window_->load_big(on, isr);
+    bool any = false;
+    while (take_event(on)) any = true;
+    if (any) window_->store_big(on, interface_word(offsetof(interface_block, event_taken)), events_taken_);
+}
+
+bool myvia_driver::take_event(host::context& on) {
+    const auto entries = low(event_entries);
+    const std::uint64_t at = std::uint64_t{events_taken_ % entries} * sizeof(myvia::event_entry);
+    const std::uint32_t pass = (events_taken_ / entries) % 2 + 1;
+    if (event_ring_->read_big(at + offsetof(myvia::event_entry, valid)) != pass) return false;
+    std::array<std::byte, sizeof(myvia::event_entry)> entry;
+    cpu_.ram().read(event_ring_->begin() + at, entry);
+    ++events_taken_;
+    events.add();
+    on.compute(event_clocks);
+    dispatch(entry);
+    return true;
+}
+
+void myvia_driver::dispatch(std::span<const std::byte> bytes) {
+    myvia::event_entry entry;
+    std::memcpy(&entry, bytes.data(), sizeof entry);
+    const std::uint32_t number = big_endian(entry.vi);
+    const std::uint32_t argument = big_endian(entry.argument);
+    switch (big_endian(entry.kind)) {
+        case myvia::event_control_packet:
+            sink_->on_control_packet(bytes.subspan(offsetof(myvia::event_entry, payload),
+                                                   std::min<std::size_t>(argument, sizeof entry.payload)));
+            break;
+        case myvia::event_completion_send:
+            sink_->on_completion(number, false);
+            break;
+        case myvia::event_completion_receive:
+            sink_->on_completion(number, true);
+            break;
+        case myvia::event_completion_queue:
+            sink_->on_queue_completion(number);
+            break;
+        case myvia::event_error:
+            sink_->on_error(number, static_cast<error_code>(argument), 0);
+            break;
+        case myvia::event_transport_lost:
+            sink_->on_transport_lost(number);
+            break;
+        case myvia::event_vi_error:
+            sink_->on_vi_error(number);
+            break;
+        default:
+            throw sim::model_error(
+                name(), fmt::format("the card reported an event of unknown kind {}", big_endian(entry.kind)));
+    }
+}
+
+}  // namespace vinic::driver

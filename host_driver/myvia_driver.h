@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "firmware/abi/myvia_card.h"
+#include "host_driver/card_driver.h"
+#include "host_driver/card_image.h"
+#include "host_driver/card_window.h"
+#include "host_driver/kernel_mutex.h"
+#include "host_driver/myvia_queues.h"
+#include "hw/host/cpu.h"
+#include "hw/sim/module.h"
+#include "hw/sim/parameter.h"
+#include "hw/sim/statistic.h"
+#include "hw/sim/unit.h"
+
+namespace vinic::driver {
+
+/// The driver's lower half for cards with the MyVIA firmware: firmware/abi/myvia_card.h.
+class myvia_driver : public sim::module, public card_driver {
+public:
+    sim::parameter<std::uint64_t> ring_slots;
+    sim::parameter<std::uint64_t> queue_entries_max;
+    sim::parameter<std::uint64_t> page_table_entries;
+    sim::parameter<std::uint64_t> event_entries;
+    sim::parameter<std::uint64_t> sram_kbytes;
+    sim::parameter<std::uint64_t> retransmit_us;
+    sim::parameter<std::uint64_t> retransmit_tries;
+    sim::parameter<std::uint64_t> credit_poll_clocks;
+    sim::parameter<std::uint64_t> command_poll_clocks;
+    sim::parameter<std::uint64_t> command_limit_us;
+    sim::parameter<std::uint64_t> event_clocks;
+    sim::parameter<std::uint64_t> boot_poll_us;
+    sim::parameter<std::uint64_t> boot_limit_us;
+
+    sim::counter<sim::unit::events> commands;
+    sim::counter<sim::unit::events> events;
+    sim::counter<sim::unit::events> interrupts;
+
+    myvia_driver(const sc_core::sc_module_name& name, host::cpu& cpu, std::unique_ptr<card_window> window,
+                 card_image image);
+    ~myvia_driver() override;
+
+    void start(host::process& on, card_events& sink) override;
+    const card_limits& limits() const override { return limits_; }
+
+    status open_process(host::process& on, std::uint32_t process) override;
+    void close_process(host::process& on, std::uint32_t process) override;
+    status create_vi(host::process& on, const vi_setup& setup, vi_queues& queues) override;
+    status set_vi(host::process& on, const vi_setup& setup) override;
+    void destroy_vi(host::process& on, std::uint32_t vi) override;
+    status connect_vi(host::process& on, const connection_setup& setup) override;
+    void disconnect_vi(host::process& on, std::uint32_t vi, vi_state next, bool keep) override;
+    void set_page(std::uint32_t page, host::physical_address frame) override;
+    status set_region(host::process& on, const region_setup& setup) override;
+    void clear_region(host::process& on, std::uint32_t region) override;
+    status create_queue(host::process& on, std::uint32_t queue, std::uint32_t process, std::uint32_t entries,
+                        std::shared_ptr<completion_queue>& ring) override;
+    status resize_queue(host::process& on, std::uint32_t queue, std::uint32_t entries,
+                        std::shared_ptr<completion_queue>& ring) override;
+    void destroy_queue(host::process& on, std::uint32_t queue) override;
+    void send_control(host::process& on, const route& path, std::span<const std::byte> payload) override;
+
+private:
+    using interface_block = abi::myvia::card_interface_block;
+
+    void load_image(host::process& on);
+    void fill_interface(host::process& on);
+    void wait_until_ready(host::process& on);
+    void read_limits(host::process& on);
+
+    status command(host::process& on, abi::myvia::command_op op, std::span<const std::uint32_t> arguments);
+    status vi_command(host::process& on, abi::myvia::command_op op, const vi_setup& setup,
+                      host::physical_address send_ring, host::physical_address receive_ring);
+    void interrupt(host::context& on);
+    bool take_event(host::context& on);
+    void dispatch(std::span<const std::byte> entry);
+
+    std::uint32_t interface_word(std::size_t offset) const {
+        return image_.interface_address + static_cast<std::uint32_t>(offset);
+    }
+
+    struct rings {
+        host::physical_address send = 0;
+        host::physical_address receive = 0;
+    };
+    struct queue_owner {
+        std::uint32_t process = 0;
+    };
+
+    host::cpu& cpu_;
+    std::unique_ptr<card_window> window_;
+    card_image image_;
+    card_events* sink_ = nullptr;
+    card_limits limits_;
+    std::uint32_t doorbell_pages_ = 0;
+    std::optional<contiguous_memory> event_ring_;
+    std::optional<contiguous_memory> page_table_;
+    std::uint32_t events_taken_ = 0;
+    kernel_mutex command_lock_;
+    std::uint32_t command_number_ = 0;
+    std::map<std::uint32_t, std::shared_ptr<myvia_doorbell_page>> processes_;
+    std::map<std::uint32_t, rings> vis_;
+    std::map<std::uint32_t, queue_owner> queues_;
+};
+
+}  // namespace vinic::driver

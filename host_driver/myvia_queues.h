@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <set>
+#include <span>
+#include <vector>
+
+#include "firmware/abi/myvia_card.h"
+#include "host_driver/card_window.h"
+#include "host_driver/work_queue.h"
+#include "hw/host/memory.h"
+#include "hw/host/process.h"
+
+namespace vinic::driver {
+
+/// Physically contiguous host memory that lives as long as this.
+class contiguous_memory {
+public:
+    enum class contents { any, zero };
+    contiguous_memory(host::memory& ram, std::uint64_t bytes, contents initially);
+    ~contiguous_memory() { ram_.free_contiguous(begin_, bytes_); }
+    contiguous_memory(const contiguous_memory&) = delete;
+    contiguous_memory& operator=(const contiguous_memory&) = delete;
+
+    host::memory& ram() const { return ram_; }
+    host::physical_address begin() const { return begin_; }
+    std::uint64_t bytes() const { return bytes_; }
+
+    std::uint32_t read_big(std::uint64_t offset) const;
+    void write_big(std::uint64_t offset, std::uint32_t value);
+
+private:
+    host::memory& ram_;
+    std::uint64_t bytes_;
+    host::physical_address begin_;
+};
+
+/// A process's page of doorbells on the card, with its credits (myvia_card.h).
+class myvia_doorbell_page {
+public:
+    /// `page`: offset of the page in the card's window. `poll_clocks`: cost of a look at the credits.
+    myvia_doorbell_page(card_window& card, host::memory& ram, std::uint32_t page, host::clocks poll_clocks)
+        : card_(card),
+          page_(page),
+          poll_clocks_(poll_clocks),
+          host_page_(ram, host::page_bytes, contiguous_memory::contents::zero) {}
+
+    /// Two word writes, data first; waits for a free entry if need be. `data` is read as late as possible, so
+    /// that the doorbells of two threads never run backwards.
+    void ring(host::process& on, abi::myvia::doorbell_op op, std::uint32_t number, const std::uint32_t& data);
+
+    host::physical_address host_page() const { return host_page_.begin(); }
+    std::uint32_t written() const { return written_; }
+
+private:
+    bool has_credit() const { return written_ - host_page_.read_big(0) < abi::myvia::doorbells_per_page; }
+
+    card_window& card_;
+    std::uint32_t page_;
+    host::clocks poll_clocks_;
+    contiguous_memory host_page_;
+    std::uint32_t written_ = 0;
+};
+
+/// Ring of physical descriptors, 64 bytes each.
+class myvia_work_queue : public work_queue {
+public:
+    myvia_work_queue(host::memory& ram, std::shared_ptr<myvia_doorbell_page> doorbells, std::uint32_t vi,
+                     bool receive, std::uint32_t slots);
+
+    std::uint32_t capacity() const override { return static_cast<std::uint32_t>(posted_from_.size()); }
+    std::uint32_t outstanding() const override { return posted_ - taken_; }
+    void post(host::process& on, std::span<const std::byte, descriptor_bytes> descriptor,
+              host::virtual_address where, std::uint32_t handle) override;
+    host::physical_range head() const override;
+    bool head_done() const override;
+    descriptor_completion take() override;
+    void arm(host::process& on) override;
+
+    host::physical_address ring() const { return ring_.begin(); }
+
+private:
+    std::uint64_t slot_offset(std::uint32_t number) const {
+        return std::uint64_t{number & (capacity() - 1)} * abi::myvia::slot_bytes;
+    }
+
+    contiguous_memory ring_;
+    std::shared_ptr<myvia_doorbell_page> doorbells_;
+    std::uint32_t vi_;
+    bool receive_;
+    std::vector<host::virtual_address> posted_from_;
+    std::uint32_t posted_ = 0;  ///< free running, as is the next
+    std::uint32_t taken_ = 0;
+};
+
+/// Ring of completion entries, big-endian, with the number of the pass as valid mark.
+class myvia_completion_queue : public completion_queue {
+public:
+    myvia_completion_queue(host::memory& ram, std::shared_ptr<myvia_doorbell_page> doorbells,
+                           std::uint32_t queue, std::uint32_t entries)
+        : ring_(ram, std::uint64_t{entries} * sizeof(abi::myvia::completion_entry),
+                contiguous_memory::contents::zero),
+          doorbells_(std::move(doorbells)),
+          queue_(queue),
+          entries_(entries) {}
+
+    std::uint32_t capacity() const override { return entries_; }
+    host::physical_range head() const override;
+    bool head_valid() const override { return valid(taken_); }
+    entry take() override;
+    std::uint32_t pending() const override;
+    void forget(std::uint32_t vi) override;
+    void arm(host::process& on) override;
+
+    host::physical_address ring() const { return ring_.begin(); }
+
+private:
+    std::uint64_t offset(std::uint32_t number) const {
+        return std::uint64_t{number % entries_} * sizeof(abi::myvia::completion_entry);
+    }
+    std::uint32_t pass(std::uint32_t number) const { return (number / entries_) % 2 + 1; }
+    bool valid(std::uint32_t number) const;
+    void skip_forgotten();
+
+    contiguous_memory ring_;
+    std::shared_ptr<myvia_doorbell_page> doorbells_;
+    std::uint32_t queue_;
+    std::uint32_t entries_;
+    std::uint32_t taken_ = 0;
+    std::set<std::uint32_t> forgotten_;  ///< numbers of entries whose VI is gone
+};
+
+}  // namespace vinic::driver
