@@ -126,10 +126,10 @@ sim::picoseconds connection_manager::longer(sim::picoseconds interval) const {
 std::uint32_t connection_manager::new_attempt() { return ++attempts_; }
 
 // Unique on this card for a million attempts, and different from those of its neighbours.
-std::uint32_t connection_manager::key_of(std::uint32_t attempt) const {
+std::uint32_t connection_manager::key_of(std::uint32_t attempt_id) const {
     const std::uint32_t node =
         std::uint32_t{agent_.address_[2]} << 8 ^ agent_.address_[4] << 8 ^ agent_.address_[5];
-    return node << 20 | (attempt & 0xFFFFF);
+    return node << 20 | (attempt_id & 0xFFFFF);
 }
 
 // --- Both kinds -----------------------------------------------------------------------------------------
@@ -173,7 +173,8 @@ status connection_manager::request(host::process& on, const std::shared_ptr<vi>&
     if (from->state != vi_state::idle) return status::invalid_state;
     if (agent_.fabric_.find_route(agent_.address_, remote.host) == nullptr) return status::not_reachable;
     const std::uint32_t id = new_attempt();
-    const auto mine = std::make_shared<attempt>("the answer to a connection request of " + agent_.name());
+    const auto mine =
+        std::make_shared<attempt>("the answer to a connection request of " + std::string(agent_.name()));
     mine->from = from;
     clients_[id] = mine;
     from->state = vi_state::connect_pending;
@@ -236,12 +237,13 @@ void connection_manager::on_answer(host::process& on, const abi::connection_pack
 // --- Server ---------------------------------------------------------------------------------------------
 
 status connection_manager::wait(host::process& on, const std::shared_ptr<instance>& nic,
-                                const net_address& local, sim::picoseconds deadline,
+                                const net_address& local, bool any, sim::picoseconds deadline,
                                 std::shared_ptr<incoming_connection>& found) {
     on.compute(agent_.connect_clocks);
-    waiter here("a connection request at " + agent_.name());
+    waiter here("a connection request at " + std::string(agent_.name()));
     here.nic = nic.get();
     here.discriminator = local.discriminator;
+    here.any = any;
     waiters_.push_back(&here);
     if (deadline > sim::now()) on.block(here.arrived, deadline);
     waiters_.remove(&here);
@@ -255,8 +257,8 @@ void connection_manager::on_request(host::process& on, const abi::connection_pac
     if (const auto known = incoming_.find(key); known != incoming_.end())
         return answer_again(on, *known->second);
 
-    const auto made =
-        std::make_shared<incoming_connection>("the confirmation of a connection at " + agent_.name());
+    const auto made = std::make_shared<incoming_connection>("the confirmation of a connection at " +
+                                                            std::string(agent_.name()));
     made->client = key.first;
     made->attempt = packet.attempt;
     made->client_vi = packet.vi;
@@ -266,7 +268,7 @@ void connection_manager::on_request(host::process& on, const abi::connection_pac
     remember(key, made);
     const auto wanted = discriminator(packet.remote_discriminator, packet.remote_bytes);
     for (waiter* w : waiters_) {
-        if (w->found || (!w->discriminator.empty() && w->discriminator != wanted)) continue;
+        if (w->found || (!w->any && w->discriminator != wanted)) continue;
         w->found = made;
         w->arrived.wake_all();
         return;
@@ -456,10 +458,10 @@ void connection_manager::cancel(host::process& on, const std::shared_ptr<vi>& wh
         accepting.answered.wake_all();
     }
     for (const auto& entry : peers_) {
-        peer_attempt& attempt = *entry.second;
-        if (attempt.from != which || attempt.result != status::not_done) continue;
+        peer_attempt& pending = *entry.second;
+        if (pending.from != which || pending.result != status::not_done) continue;
         give_back(on, which);
-        finish(attempt, status::invalid_state);
+        finish(pending, status::invalid_state);
     }
 }
 
@@ -496,15 +498,16 @@ void connection_manager::on_time(host::process& on) {
         if (entry.second->result == status::not_done &&
             std::min(entry.second->next_send, entry.second->deadline) <= sim::now())
             due.push_back(entry.second);
-    for (const auto& attempt : due) {
-        if (attempt->deadline <= sim::now()) {
-            give_back(on, attempt->from);
-            finish(*attempt, status::timeout);
+    for (const auto& a : due) {
+        if (a->result != status::not_done) continue;
+        if (a->deadline <= sim::now()) {
+            give_back(on, a->from);
+            finish(*a, status::timeout);
             continue;
         }
-        attempt->interval = longer(attempt->interval);
-        attempt->next_send = sim::now() + attempt->interval;
-        send_peer(on, *attempt);
+        a->interval = longer(a->interval);
+        a->next_send = sim::now() + a->interval;
+        send_peer(on, *a);
     }
 }
 

@@ -61,8 +61,8 @@ public:
     explicit connection_manager(kernel_agent& agent);
 
     // --- Client and server. Blocking, in kernel mode.
-    /// `local`: which requests; an empty discriminator means any.
-    status wait(host::process& on, const std::shared_ptr<instance>& nic, const net_address& local,
+    /// Waits for a request whose remote address has the discriminator of `local`, or for `any`.
+    status wait(host::process& on, const std::shared_ptr<instance>& nic, const net_address& local, bool any,
                 sim::picoseconds deadline, std::shared_ptr<incoming_connection>& found);
     status accept(host::process& on, const std::shared_ptr<incoming_connection>& which,
                   const std::shared_ptr<vi>& with);
@@ -97,6 +97,7 @@ private:
         explicit waiter(const std::string& what) : arrived(what) {}
         const instance* nic = nullptr;
         std::vector<std::uint8_t> discriminator;
+        bool any = false;
         std::shared_ptr<incoming_connection> found;
         host::wait_queue arrived;
     };
@@ -141,7 +142,7 @@ private:
     sim::picoseconds first_interval() const;
     sim::picoseconds longer(sim::picoseconds interval) const;
     std::uint32_t new_attempt();
-    std::uint32_t key_of(std::uint32_t attempt) const;
+    std::uint32_t key_of(std::uint32_t attempt_id) const;
     static net_address address_in(const abi::connection_packet& packet);
     static vi_attributes attributes_in(const abi::connection_packet& packet);
     static status compare(const vi_attributes& ours, const vi_attributes& theirs);

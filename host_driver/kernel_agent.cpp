@@ -96,8 +96,8 @@ kernel_agent::kernel_agent(const sc_core::sc_module_name& name, host::cpu& cpu, 
       fabric_(fabric),
       address_(address),
       rail_(rail),
-      started_("the start of " + this->name()),
-      work_arrived_("work for " + this->name()) {
+      started_("the start of " + std::string(this->name())),
+      work_arrived_("work for " + std::string(this->name())) {
     cpu_.spawn(this->name(), nullptr, [this](host::process& on) { on.trap([&] { run(on); }); });
 }
 
@@ -224,7 +224,7 @@ status kernel_agent::create_vi(host::process& on, const std::shared_ptr<instance
         if (q && (!q->alive || q->owner->process != nic->process)) return status::invalid_parameter;
     if (const status s = check(*nic, attributes); s != status::success) return s;
     if (vis_.full()) return status::error_resource;
-    const auto fresh = std::make_shared<vi>("a VI of " + name());
+    const auto fresh = std::make_shared<vi>("a VI of " + std::string(this->name()));
     fresh->owner = nic;
     fresh->id = vis_.insert(fresh);
     fresh->index = handle_table<vi>::index_of(fresh->id);
@@ -292,7 +292,8 @@ status kernel_agent::create_queue(host::process& on, const std::shared_ptr<insta
     on.compute(queue_clocks);
     if (entries == 0) return status::invalid_parameter;
     if (entries > card_.limits().completion_entries || queues_.full()) return status::error_resource;
-    const auto fresh = std::make_shared<queue>("an entry of a completion queue of " + name());
+    const auto fresh =
+        std::make_shared<queue>("an entry of a completion queue of " + std::string(this->name()));
     fresh->owner = nic;
     fresh->id = queues_.insert(fresh);
     fresh->index = handle_table<queue>::index_of(fresh->id);

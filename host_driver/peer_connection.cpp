@@ -26,7 +26,7 @@ status connection_manager::peer_request(host::process& on, const std::shared_ptr
     if (agent_.fabric_.find_route(agent_.address_, remote.host) == nullptr) return status::not_reachable;
     for (auto old = peers_.begin(); old != peers_.end();)  // one whose result nobody asked for
         old = old->second->from == from ? peers_.erase(old) : std::next(old);
-    const auto mine = std::make_shared<peer_attempt>("a peer connection of " + agent_.name());
+    const auto mine = std::make_shared<peer_attempt>("a peer connection of " + std::string(agent_.name()));
     mine->id = new_attempt();
     mine->from = from;
     mine->local = {.host = agent_.address_, .discriminator = local.discriminator};

@@ -5,6 +5,8 @@
 #include <cstddef>
 
 #include "firmware/abi/vi_descriptor.h"
+#include "host_driver/status.h"
+#include "host_driver/types.h"
 #include "vipl/vipl.h"
 
 namespace vinic::vipl {
@@ -110,6 +112,49 @@ static_assert(offsetof(VIP_ERROR_DESCRIPTOR, ResourceCode) == 40);
 static_assert(offsetof(VIP_ERROR_DESCRIPTOR, ErrorCode) == 44);
 
 static_assert(sizeof(VIP_AUTODISCOVERY_LIST) == 24);
+
+// The kernel agent speaks in the same numbers.
+constexpr bool same(driver::status ours, VIP_RETURN theirs) { return static_cast<int>(ours) == theirs; }
+static_assert(same(driver::status::success, VIP_SUCCESS));
+static_assert(same(driver::status::not_done, VIP_NOT_DONE));
+static_assert(same(driver::status::invalid_parameter, VIP_INVALID_PARAMETER));
+static_assert(same(driver::status::error_resource, VIP_ERROR_RESOURCE));
+static_assert(same(driver::status::timeout, VIP_TIMEOUT));
+static_assert(same(driver::status::reject, VIP_REJECT));
+static_assert(same(driver::status::invalid_reliability_level, VIP_INVALID_RELIABILITY_LEVEL));
+static_assert(same(driver::status::invalid_mtu, VIP_INVALID_MTU));
+static_assert(same(driver::status::invalid_qos, VIP_INVALID_QOS));
+static_assert(same(driver::status::invalid_ptag, VIP_INVALID_PTAG));
+static_assert(same(driver::status::invalid_rdmaread, VIP_INVALID_RDMAREAD));
+static_assert(same(driver::status::descriptor_error, VIP_DESCRIPTOR_ERROR));
+static_assert(same(driver::status::invalid_state, VIP_INVALID_STATE));
+static_assert(same(driver::status::error_nameservice, VIP_ERROR_NAMESERVICE));
+static_assert(same(driver::status::no_match, VIP_NO_MATCH));
+static_assert(same(driver::status::not_reachable, VIP_NOT_REACHABLE));
+static_assert(same(driver::status::not_supported, VIP_ERROR_NOT_SUPPORTED));
+
+constexpr bool same(driver::error_code ours, VIP_ERROR_CODE theirs) {
+    return static_cast<unsigned>(ours) == theirs;
+}
+static_assert(same(driver::error_code::post_descriptor, VIP_ERROR_POST_DESC));
+static_assert(same(driver::error_code::connection_lost, VIP_ERROR_CONN_LOST));
+static_assert(same(driver::error_code::receive_queue_empty, VIP_ERROR_RECVQ_EMPTY));
+static_assert(same(driver::error_code::vi_overrun, VIP_ERROR_VI_OVERRUN));
+static_assert(same(driver::error_code::rdma_write_protection, VIP_ERROR_RDMAW_PROT));
+static_assert(same(driver::error_code::rdma_write_data, VIP_ERROR_RDMAW_DATA));
+static_assert(same(driver::error_code::rdma_write_abort, VIP_ERROR_RDMAW_ABORT));
+static_assert(same(driver::error_code::rdma_read_protection, VIP_ERROR_RDMAR_PROT));
+static_assert(same(driver::error_code::completion_protection, VIP_ERROR_COMP_PROT));
+static_assert(same(driver::error_code::rdma_transport, VIP_ERROR_RDMA_TRANSPORT));
+static_assert(same(driver::error_code::catastrophic, VIP_ERROR_CATASTROPHIC));
+
+constexpr bool same(driver::vi_state ours, VIP_VI_STATE theirs) {
+    return static_cast<unsigned>(ours) == theirs;
+}
+static_assert(same(driver::vi_state::idle, VIP_STATE_IDLE));
+static_assert(same(driver::vi_state::connected, VIP_STATE_CONNECTED));
+static_assert(same(driver::vi_state::connect_pending, VIP_STATE_CONNECT_PENDING));
+static_assert(same(driver::vi_state::error, VIP_STATE_ERROR));
 
 }  // namespace
 }  // namespace vinic::vipl
