@@ -6,10 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "firmware/linker/image.h"
+
 namespace vinic::driver {
 
-/// A linked firmware image as the driver needs it: what goes where in SRAM, and where the symbol
-/// `card_interface` lies.
+/// A linked firmware image as the driver needs it: what goes where in SRAM (the rest of a segment is cleared
+/// by the firmware's own start-up code), and where the symbol `card_interface` lies.
 struct card_image {
     struct segment {
         std::uint32_t address = 0;
@@ -17,7 +19,11 @@ struct card_image {
     };
     std::string name;  ///< for messages
     std::vector<segment> segments;
+    std::uint32_t end = 0;  ///< one past the highest byte that it needs
     std::uint32_t interface_address = 0;
 };
+
+/// Throws input_error when the image has no card interface.
+card_image make_card_image(const linker::image& linked);
 
 }  // namespace vinic::driver

@@ -122,7 +122,7 @@ myvia_driver::myvia_driver(const sc_core::sc_module_name& name, host::cpu& cpu,
                            .help = "handling of one event of the card in the interrupt handler"}),
       boot_poll_us(*this, {.name = "boot_poll_us",
                            .unit = "us",
-                           .value = 10,
+                           .value = 100,
                            .min = 1,
                            .max = 1'000'000,
                            .help = "pause between looks whether the firmware has started"}),
@@ -166,12 +166,11 @@ void myvia_driver::start(host::process& on, card_events& sink) {
 
 void myvia_driver::load_image(host::process& on) {
     const std::uint64_t room = sram_kbytes.get() << 10;
-    for (const card_image::segment& segment : image_.segments) {
-        if (segment.address + segment.bytes.size() > room)
-            throw sim::input_error("{}: {} needs {} bytes of SRAM at {:#x}, the card has {}", name(),
-                                   image_.name, segment.bytes.size(), segment.address, room);
+    if (image_.end > room)
+        throw sim::input_error("{}: {} needs {} bytes of SRAM, the card has {}", name(), image_.name,
+                               image_.end, room);
+    for (const card_image::segment& segment : image_.segments)
         window_->store_block(on, card_map::sram + segment.address, segment.bytes);
-    }
     window_->fence(on);
 }
 

@@ -124,6 +124,12 @@ std::uint32_t myvia_completion_queue::pending() const {
     return count;
 }
 
+// The card counts the queue's completions across its rings.
+void myvia_completion_queue::continues(const completion_queue& before) {
+    const auto& old = static_cast<const myvia_completion_queue&>(before);
+    seen_before_ = old.seen_before_ + old.taken_;
+}
+
 void myvia_completion_queue::forget(std::uint32_t vi) {
     for (std::uint32_t number = taken_; number - taken_ < entries_ && valid(number); ++number) {
         const std::uint32_t word =
@@ -138,7 +144,7 @@ void myvia_completion_queue::skip_forgotten() {
 }
 
 void myvia_completion_queue::arm(host::process& on) {
-    const std::uint32_t seen = taken_;
+    const std::uint32_t seen = seen_before_ + taken_;
     doorbells_->ring(on, myvia::doorbell_arm_queue, queue_, seen);
 }
 

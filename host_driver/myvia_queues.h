@@ -112,6 +112,7 @@ public:
     bool head_valid() const override { return valid(taken_); }
     entry take() override;
     std::uint32_t pending() const override;
+    void continues(const completion_queue& before) override;
     void forget(std::uint32_t vi) override;
     void arm(host::process& on) override;
 
@@ -130,6 +131,7 @@ private:
     std::uint32_t queue_;
     std::uint32_t entries_;
     std::uint32_t taken_ = 0;
+    std::uint32_t seen_before_ = 0;      ///< entries taken from the rings that this one replaced
     std::set<std::uint32_t> forgotten_;  ///< numbers of entries whose VI is gone
 };
 

@@ -65,6 +65,8 @@ public:
     virtual entry take() = 0;
     /// How many entries stand in the queue now.
     virtual std::uint32_t pending() const = 0;
+    /// This ring has replaced `before`, which has been emptied.
+    virtual void continues(const completion_queue& before) = 0;
     /// Entries of this VI that stand in the queue now are forgotten: the VI is gone.
     virtual void forget(std::uint32_t vi) = 0;
     virtual void arm(host::process& on) = 0;

@@ -84,6 +84,7 @@ VIP_RETURN VipResizeCQ(VIP_CQ_HANDLE CQHandle, VIP_ULONG EntryCount) {
     });
     if (result != driver::status::success) return to_return(result);
     while (before->head_valid()) queue->carried.push_back(before->take());
+    queue->kernel->ring->continues(*before);
     return VIP_SUCCESS;
 }
 

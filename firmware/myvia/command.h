@@ -134,7 +134,10 @@ inline uint32_t end_vi(uint32_t state) {
 
 inline uint32_t disconnect_vi() {
     if (argument(1) != vi_idle && argument(1) != vi_error) return command_bad_argument;
-    return end_vi(argument(1));
+    if (argument(2) == 0) return end_vi(argument(1));
+    if (argument(0) >= max_vis || vis[argument(0)].state == vi_unused) return command_wrong_state;
+    stop_connection(vis[argument(0)], argument(1));
+    return wait_for_channels(nullptr);
 }
 
 // --- Regions

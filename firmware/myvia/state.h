@@ -20,8 +20,8 @@ inline void abandon_packet(vi& of) {
     work |= work_wire;
 }
 
-// The VI leaves the connected state; what it has begun is void, what is posted will be flushed.
-inline void leave_connection(vi& of, uint32_t state) {
+// The VI leaves the connected state; what it has begun is void.
+inline void stop_connection(vi& of, uint32_t state) {
     of.state = state;
     ++of.epoch;
     abandon_packet(of);
@@ -30,6 +30,11 @@ inline void leave_connection(vi& of, uint32_t state) {
     of.receiving.kind = 0;
     of.go_back = 0;
     of.acknowledgements = of.urgent = 0;
+}
+
+// The same, and what is posted will be flushed.
+inline void leave_connection(vi& of, uint32_t state) {
+    stop_connection(of, state);
     flush(of, flush_sends | flush_receives);
 }
 
