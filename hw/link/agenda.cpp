@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/link/agenda.h"
 
+#include <algorithm>
+#include <functional>
+#include <iterator>
+
 namespace vinic::link {
 
 agenda::agenda(unsigned kinds, unsigned ports)
@@ -9,27 +13,36 @@ agenda::agenda(unsigned kinds, unsigned ports)
 void agenda::set(unsigned kind, unsigned port, sim::picoseconds at) {
     const unsigned index = kind * ports_ + port;
     if (due_[index] == at) return;
-    if (due_[index] != sim::never) entries_.erase({due_[index], index});
-    if (at != sim::never) entries_.insert({at, index});
+    if (due_[index] != sim::never) {
+        const entry old{due_[index], index};
+        entries_.erase(std::ranges::lower_bound(entries_, old, std::greater{}));
+    }
+    if (at != sim::never) {
+        const entry fresh{at, index};
+        entries_.insert(std::ranges::lower_bound(entries_, fresh, std::greater{}), fresh);
+    }
     due_[index] = at;
     if (!working_) arm();
 }
 
 std::optional<agenda::item> agenda::next() {
+    const sim::picoseconds now = sim::now();
     if (!working_) {
         working_ = true;
         armed_ = sim::never;
         ++activations_;
     }
-    if (entries_.empty() || entries_.begin()->at > sim::now()) {
+    if (entries_.empty() || entries_.back().at > now) {
         working_ = false;
         arm();
         return std::nullopt;
     }
     // Of what is due, the first in the order of kind and port, also when its time is a late one.
-    auto first = entries_.begin();
-    for (auto e = first; e != entries_.end() && e->at <= sim::now(); ++e)
+    auto first = std::prev(entries_.end());
+    for (auto e = first; e->at <= now; --e) {
         if (e->index < first->index) first = e;
+        if (e == entries_.begin()) break;
+    }
     const unsigned index = first->index;
     entries_.erase(first);
     due_[index] = sim::never;
@@ -37,7 +50,7 @@ std::optional<agenda::item> agenda::next() {
 }
 
 void agenda::arm() {
-    const sim::picoseconds first = entries_.empty() ? sim::never : entries_.begin()->at;
+    const sim::picoseconds first = entries_.empty() ? sim::never : entries_.back().at;
     if (first == armed_) return;
     event_.cancel();
     armed_ = first;

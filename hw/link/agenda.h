@@ -3,8 +3,8 @@
 
 #include <systemc>
 
+#include <compare>
 #include <optional>
-#include <set>
 #include <vector>
 
 #include "hw/sim/time.h"
@@ -49,7 +49,7 @@ private:
     std::uint64_t activations_ = 0;
     sim::picoseconds armed_ = sim::never;
     std::vector<sim::picoseconds> due_;
-    std::set<entry> entries_;
+    std::vector<entry> entries_;  ///< latest first; a handful at a time
     sc_core::sc_event event_;
 };
 
