@@ -12,6 +12,11 @@
 namespace vinic::bus {
 namespace {
 
+/// fast, medium, slow, subtractive; A, B, C, SUB.
+bool is_decode_speed(bus_kind kind, std::uint64_t clocks) {
+    return clocks >= 1 && clocks <= 5 && clocks != (kind == bus_kind::pci ? 5 : 4);
+}
+
 constexpr std::uint64_t four_gib = std::uint64_t{1} << 32;
 /// PCI: a master whose tenure the target ended releases REQ# for this long (facts/lanai_pcix.md C1).
 constexpr std::uint64_t released_clocks = 2;
@@ -100,10 +105,7 @@ pci_bus::pci_bus(const sc_core::sc_module_name& name)
     if (pcix ? clock_mhz == 33 : clock_mhz > 66)
         throw sim::input_error("{}.clock_mhz: {} does not run at {} MHz ({})", this->name(),
                                pcix ? "PCI-X" : "PCI", clock_mhz.get(), pcix ? "66, 100 or 133" : "33 or 66");
-    if (target_decode_clocks == (pcix ? 4 : 5))
-        throw sim::input_error("{}.target_decode_clocks: {} has no decode speed of {} clocks ({})",
-                               this->name(), pcix ? "PCI-X" : "PCI", target_decode_clocks.get(),
-                               pcix ? "1, 2, 3 or 5" : "1 to 4");
+    check_decode(this->name() + std::string(".target_decode_clocks"), target_decode_clocks);
     const std::uint64_t latency = properties_.free ? 1 : arbitration_clocks;
     arbiter_ = arbiter(arbitration.get() == "fixed" ? arbiter::rule::fixed : arbiter::rule::round_robin,
                        parking.get() == "none"   ? arbiter::park::none
@@ -135,7 +137,15 @@ unsigned pci_bus::attach(initiator_socket& socket) {
 
 unsigned pci_bus::attach(master& device) { return attach(device.socket); }
 
+void pci_bus::check_decode(const std::string& where, std::uint64_t clocks) const {
+    if (is_decode_speed(properties_.kind, clocks)) return;
+    const bool pcix = properties_.kind == bus_kind::pcix;
+    throw sim::input_error("{}: {} has no decode speed of {} clocks ({})", where, pcix ? "PCI-X" : "PCI",
+                           clocks, pcix ? "1, 2, 3 or 5" : "1 to 4");
+}
+
 unsigned pci_bus::attach(target_socket& socket, const target_properties& how) {
+    if (how.decode_clocks) check_decode(socket.name(), how.decode_clocks);
     targets.bind(socket);
     return decoder_.add(how);
 }

@@ -100,6 +100,7 @@ private:
     bool grant(const arbiter::choice& to);
     void ask_target(active& a, std::uint64_t claimed_bytes, std::uint64_t address_clock);
     tenure_terms terms_of(const active& a, std::uint64_t claimed_bytes) const;
+    void check_decode(const std::string& where, std::uint64_t clocks) const;
     void check_request(const active& a) const;
     void check_answer(const active& a) const;
     void publish();

@@ -421,6 +421,8 @@ TEST(pci_bus, illegal_combinations_are_input_errors) {
     EXPECT_THROW(bench({{"bus.kind", "pcix"}, {"bus.clock_mhz", "133"}, {"bus.target_decode_clocks", "4"}}),
                  sim::input_error);
     EXPECT_NO_THROW(bench({{"bus.kind", "pcix"}, {"bus.clock_mhz", "100"}}));
+    bench b(pci_64_66);
+    EXPECT_THROW(b.add_target("t", 0, 4096, 1, 5), sim::input_error);  // SUB of PCI-X
 }
 
 TEST(pci_bus, tools_reach_targets_without_time) {
