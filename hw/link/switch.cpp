@@ -336,10 +336,15 @@ std::vector<std::string> crossbar_switch::waiting() const {
             i->target, peers_[i->target],
             holder == nobody ? std::string() : fmt::format(", held by the one at port {}", holder)));
     }
-    for (const auto& o : outputs_)
-        if (o->half.held())
+    for (const auto& o : outputs_) {
+        if (o->half.starved(sim::now()))
+            lines.push_back(
+                fmt::format("{}: the packet from port {} at port {} waits for the rest of it from {}", name(),
+                            o->source, o->index, peers_[o->source]));
+        else if (o->half.held())
             lines.push_back(fmt::format("{}: the packet from port {} at port {} is stopped by {}", name(),
                                         o->source, o->index, peers_[o->index]));
+    }
     return lines;
 }
 

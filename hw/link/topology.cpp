@@ -210,32 +210,42 @@ private:
         return distance;
     }
 
+    /// How a state is best reached after some cables.
+    struct step {
+        std::uint64_t load = ~std::uint64_t{0};
+        unsigned over = 0;    ///< the last channel
+        unsigned before = 0;  ///< the state that it left
+    };
+
     /// Of the shortest legal ways, the one whose channels carry the fewest routes so far.
     std::vector<unsigned> lightest(unsigned from, unsigned to) const {
-        struct step {
-            std::uint64_t load;
-            std::vector<unsigned> way;
-        };
-        std::map<unsigned, step> front{{state(from, false), {0, {}}}};
-        for (unsigned left = remaining_[to][state(from, false)]; left > 0; --left) {
-            std::map<unsigned, step> next;
-            for (const auto& [s, so_far] : front)
+        const unsigned cables = remaining_[to][state(from, false)];
+        std::vector<std::vector<step>> reached(cables + 1, std::vector<step>(rank_.size() * 2));
+        reached[0][state(from, false)].load = 0;
+        std::vector<unsigned> front{state(from, false)};
+        for (unsigned done = 0; done < cables; ++done) {
+            std::vector<unsigned> next;
+            for (const unsigned s : front)
                 for (const unsigned c : out_[s / 2]) {
                     if (!is_switch(channels_[c].to)) continue;
                     const bool up = climbs(channels_[c]);
                     if (up && s % 2 == 1) continue;
                     const unsigned after = state(channels_[c].to.index, !up);
-                    if (remaining_[to][after] != left - 1) continue;
-                    const std::uint64_t load = so_far.load + load_[c];
-                    const auto known = next.find(after);
-                    if (known != next.end() && known->second.load <= load) continue;
-                    step better{load, so_far.way};
-                    better.way.push_back(c);
-                    next.insert_or_assign(after, std::move(better));
+                    if (remaining_[to][after] != cables - done - 1) continue;
+                    step& best = reached[done + 1][after];
+                    const std::uint64_t load = reached[done][s].load + load_[c];
+                    if (best.load <= load) continue;
+                    if (best.load == step{}.load) next.push_back(after);
+                    best = {load, c, s};
                 }
             front = std::move(next);
         }
-        return std::ranges::min_element(front, {}, [](const auto& f) { return f.second.load; })->second.way;
+        const auto& last = reached[cables];
+        unsigned s =
+            last[state(to, true)].load < last[state(to, false)].load ? state(to, true) : state(to, false);
+        std::vector<unsigned> way(cables);
+        for (unsigned i = cables; i > 0; s = reached[i][s].before, --i) way[i - 1] = reached[i][s].over;
+        return way;
     }
 
     std::vector<channel> channels_;

@@ -48,6 +48,10 @@ picoseconds transmitter::free_from() const {
     return emission_.empty() ? 0 : emission_.runs().back().last() + cable_.byte_ps;
 }
 
+bool transmitter::starved(picoseconds now) const {
+    return !packets_.empty() && packets_.front().launched && emission_.passed(now) == ready_.end();
+}
+
 picoseconds transmitter::launch_due() const {
     for (const queued& p : packets_)
         if (!p.launched) return emission_.time_of(p.base);

@@ -55,6 +55,9 @@ public:
     /// A packet is under way or waits, and cannot go on because of STOP.
     bool held() const { return stopped_ && !packets_.empty(); }
 
+    /// The packet on the wire has come to the end of what is available of it.
+    bool starved(picoseconds now) const;
+
     const schedule& emission() const { return emission_; }
     std::uint64_t next_character() const { return ready_.end(); }
     /// When a character could start: after the last one that is known.

@@ -151,6 +151,22 @@ TEST(crossbar_switch, illegal_routes_and_dead_ports_drop_the_packet) {
     EXPECT_EQ(b[1].received[0].bytes[0], 5);
 }
 
+TEST(crossbar_switch, a_sender_that_does_not_finish_is_named) {
+    bench b(topology::one_switch(3, 4), {{"switch.nres_ps", "1000000000"}});
+    b.script.at(0, [&] { b[0].nic.send(b.make(0, 2, 20), false); });
+    b.script.at(1'000'000, [&] { b[1].nic.send(b.make(1, 2, 20), true); });
+    try {
+        b.run();
+        FAIL() << "ended at " << sim::now();
+    } catch (const std::exception& e) {
+        const std::string text = e.what();
+        for (const char* what :
+             {"the packet at port 1 from node 1 waits for port 2 to node 2, held by the one at port 0",
+              "the packet from port 0 at port 2 waits for the rest of it from node 0"})
+            EXPECT_NE(text.find(what), std::string::npos) << text;
+    }
+}
+
 TEST(crossbar_switch, a_wedged_network_says_who_waits_for_whom) {
     // Three switches in a ring; each node sends two switches further, clockwise, long packets at once.
     topology t;
