@@ -125,13 +125,17 @@ constexpr uint32_t packets_of(uint32_t length) {
     return length == 0 ? 1 : (length + abi::packet_payload_max - 1) / abi::packet_payload_max;
 }
 
-// The peer has everything before `sequence`. False: that number cannot be.
+// The peer has everything before `sequence`.
 inline void acknowledged(vi& of, uint32_t sequence) {
     const uint32_t count = sequence - of.unacknowledged;
     if (count == 0 || count > of.sequence_end - of.unacknowledged) return;
     of.unacknowledged = sequence;
     of.tries = 0;
-    if (static_cast<int32_t>(sequence - of.next_sequence) > 0) of.go_back = 1;
+    if (static_cast<int32_t>(sequence - of.next_sequence) > 0) {
+        // What is being sent again has arrived after all; its descriptor may be about to complete.
+        of.go_back = 1;
+        abandon_packet(of);
+    }
     while (of.send.completed != of.started) {
         const send_record& record = record_of(of, of.send.completed);
         const uint32_t end = record.first_sequence + packets_of(record.length);

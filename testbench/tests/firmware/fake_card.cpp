@@ -369,6 +369,17 @@ bytes fake_card::slot_bytes(const library_vi& of, const library_queue& queue, ui
     return bytes(at, at + 64);
 }
 
+bytes fake_card::slot_of(const std::vector<data_segment>& segments, const memory_region& memory,
+                         uint64_t descriptor, uint16_t control, uint32_t immediate) {
+    slot_contents made = message(segments, control, immediate);
+    made.next = descriptor;
+    made.next_handle = memory.handle;
+    if (segments.size() > 2)
+        write(memory, descriptor + 64,
+              encode(std::vector<data_segment>(segments.begin() + 2, segments.end())));
+    return encode(made);
+}
+
 bool fake_card::completed(const library_vi& of, const library_queue& queue) const {
     return queue.seen != queue.posted && (memory_[queue.ring + queue.seen % of.slots * 64 + 28] & 1) != 0;
 }
@@ -412,6 +423,22 @@ bytes encode(const slot_contents& contents) {
     append(made, 0, 4);
     const bytes segments = encode(std::vector<data_segment>{contents.segments[0], contents.segments[1]});
     made.insert(made.end(), segments.begin(), segments.end());
+    return made;
+}
+
+bytes random_bytes(std::mt19937& random, size_t length) {
+    bytes made(length);
+    for (uint8_t& one : made) one = static_cast<uint8_t>(random());
+    return made;
+}
+
+std::vector<data_segment> cut(std::mt19937& random, const memory_region& in, uint64_t address,
+                              uint32_t length, size_t count) {
+    std::vector<uint32_t> cuts = {0, length};
+    while (cuts.size() < count + 1) cuts.push_back(length == 0 ? 0 : random() % (length + 1));
+    std::sort(cuts.begin(), cuts.end());
+    std::vector<data_segment> made;
+    for (size_t i = 0; i != count; ++i) made.push_back({address + cuts[i], in.handle, cuts[i + 1] - cuts[i]});
     return made;
 }
 

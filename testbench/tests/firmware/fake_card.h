@@ -57,6 +57,11 @@ struct library_vi {
     library_queue send, receive;
 };
 
+struct data_segment {
+    uint64_t address;
+    uint32_t handle, length;
+};
+
 // A completed slot.
 struct completion {
     uint32_t status = 0, length = 0, immediate = 0;
@@ -94,6 +99,10 @@ public:
     // Writes the slot and rings.
     void post_send(library_vi& to, const bytes& slot);
     void post_receive(library_vi& to, const bytes& slot);
+    // Any number of segments: those beyond the slot's go to `descriptor` in the program's memory, behind its
+    // 64th byte.
+    bytes slot_of(const std::vector<data_segment>& segments, const memory_region& memory, uint64_t descriptor,
+                  uint16_t control = 0, uint32_t immediate = 0);
     void put_slot(library_vi& to, library_queue& queue, const bytes& slot);
     void ring(abi::myvia::doorbell_op op, uint32_t index, uint32_t data, uint32_t process = 0);
     // The oldest slot not yet seen, when it is done.
@@ -162,11 +171,6 @@ private:
 
 // --- Descriptors
 
-struct data_segment {
-    uint64_t address;
-    uint32_t handle, length;
-};
-
 // The slot as library and program fill it: control segment and up to two segments.
 struct slot_contents {
     uint16_t control = 0;
@@ -180,6 +184,17 @@ struct slot_contents {
 };
 bytes encode(const slot_contents& contents);
 bytes encode(const std::vector<data_segment>& segments);
+
+inline constexpr uint32_t done_send = abi::vi_status_done | abi::vi_status_op_send;
+inline constexpr uint32_t done_write = abi::vi_status_done | abi::vi_status_op_rdma_write;
+inline constexpr uint32_t done_receive = abi::vi_status_done | abi::vi_status_op_receive;
+inline constexpr uint32_t done_remote_write = abi::vi_status_done | abi::vi_status_op_remote_rdma_write;
+
+bytes random_bytes(std::mt19937& random, size_t length);
+
+// `length` bytes from `address` on, cut at random into `count` segments, some of them empty.
+std::vector<data_segment> cut(std::mt19937& random, const memory_region& in, uint64_t address,
+                              uint32_t length, size_t count);
 
 // A message of these segments; the length is their sum.
 slot_contents message(const std::vector<data_segment>& segments, uint16_t control = 0,
