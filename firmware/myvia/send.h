@@ -151,7 +151,8 @@ inline void write_header(vi& of, const descriptor& from, packet& into) {
     uint32_t flags = when(offset == 0, abi::packet_first);
     if (offset + into.length == from.length) flags |= abi::packet_last;
     if ((control & abi::vi_control_immediate) != 0) flags |= abi::packet_immediate;
-    if (of.next_sequence - of.unacknowledged >= send_window / 2) flags |= abi::packet_wants_acknowledge;
+    // The last that the window lets through.
+    if (of.next_sequence - of.unacknowledged == send_window - 1) flags |= abi::packet_wants_acknowledge;
     uint32_t* header = into.words;
     header[header_type] = network(abi::packet_type_vi);
     header[header_kind_flags_length] =

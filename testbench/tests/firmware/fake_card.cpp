@@ -17,6 +17,7 @@ constexpr uint64_t page = 4096;
 constexpr uint64_t memory_bytes = 24u << 20;
 constexpr uint32_t page_table_entries = 8189;  // not a multiple of a line: the last one is short
 constexpr uint32_t event_ring_entries = 24;
+constexpr unsigned steps_per_tick = 8;  // an idle turn of the main loop takes about 0.1 us, a tick 0.5 us
 
 uint8_t* sram(uint32_t address) {
     const auto base = reinterpret_cast<uintptr_t>(&anchor);
@@ -63,7 +64,7 @@ fake_card::fake_card(const fake_settings& settings) : random(settings.seed), set
     card_interface.host_event_entries = event_ring_entries;
     card_interface.host_page_table_low = static_cast<uint32_t>(page_table_);
     card_interface.host_page_table_entries = page_table_entries;
-    card_interface.retransmit_ticks = 600;
+    card_interface.retransmit_ticks = 75;
     card_interface.retransmit_limit = 20;
     myvia::initialise();
     for (unsigned i = 0; i != 4; ++i) channels_[i].block = card_interface.dma_chains[i];
@@ -199,6 +200,7 @@ void fake_card::step() {
         else
             arrive();
     }
+    if (++steps_ % steps_per_tick != 0) return;
     for (unsigned i = 0; i != 2; ++i)
         if (timers_[i] != 0 && --timers_[i] == 0)
             isr_ |= i == 0 ? abi::lanai9::ISR_TIME0 : abi::lanai9::ISR_TIME1;

@@ -164,6 +164,7 @@ private:
     std::map<uint32_t, queue_ring> queues_;
     std::map<uint32_t, uint32_t> doorbell_heads_;
     channel channels_[4];
+    unsigned steps_ = 0;
     uint32_t isr_ = 0, timers_[2] = {};
     uint32_t send_start_ = 0, send_skip_ = 0, receive_pointer_ = 0, receive_limit_ = 0;
     bool sending_ = false, armed_ = false;
