@@ -115,7 +115,9 @@ inline uint32_t connect_vi() {
     of.receiving.kind = 0;
     of.next_sequence = of.unacknowledged = of.sequence_end = 0;
     of.go_back = of.resume_offset = of.tries = 0;
-    of.started = of.send.next;
+    // Sends that an attempt without success left posted start from the oldest.
+    of.send.next = of.send.fetched = of.started = of.send.completed;
+    of.send.discard = of.send.fetching != 0;
     of.expected = of.placed = of.placing = 0;
     of.acknowledgements = of.urgent = of.refuse = of.final_status = 0;
     of.state = vi_connected;

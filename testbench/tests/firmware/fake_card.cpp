@@ -222,7 +222,8 @@ bool fake_card::run_until(const std::function<bool()>& reached, unsigned limit) 
 
 uint32_t fake_card::command(abi::myvia::command_op op, const std::vector<uint32_t>& arguments) {
     card_interface.request.op = op;
-    for (size_t i = 0; i != arguments.size(); ++i) card_interface.request.arguments[i] = arguments[i];
+    for (size_t i = 0; i != 31; ++i)
+        card_interface.request.arguments[i] = i < arguments.size() ? arguments[i] : 0;
     const uint32_t number = card_interface.command_number + 1;
     card_interface.command_number = number;
     if (!run_until([&] { return card_interface.command_done == number; }))
