@@ -152,7 +152,7 @@ bridge::bridge(const sc_core::sc_module_name& name, memory& ram, bus::pci_bus& b
       load_time(*this, "load_time", "of a load, processor to processor"),
       delayed_retries(*this, "delayed_retries", "DMA reads told to come again"),
       discarded(*this, "discarded", "delayed reads that nobody came for"),
-      aborted(*this, "aborted", "loads and stores that nobody answered"),
+      aborted(*this, "aborted", "loads, stores and split completions that nobody answered"),
       pio_probe(*this, "pio", "loads (processor to processor) and stores (bridge to card)"),
       posted_probe(*this, "posted", 8, "writes in the posting buffer"),
       memory_(ram),

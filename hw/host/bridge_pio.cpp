@@ -135,6 +135,7 @@ void bridge::admit() {
 }
 
 void bridge::on_done(bus::job& job, bus::job_status status) {
+    if (status != bus::job_status::done) aborted.add();
     if (job.what == bus::job::kind::completion) {
         const auto split = std::ranges::find_if(splits_, [&](const split_read& s) {
             return std::ranges::any_of(s.completions, [&](const bus::job& j) { return &j == &job; });
@@ -143,7 +144,6 @@ void bridge::on_done(bus::job& job, bus::job_status status) {
         return;
     }
     const auto a = std::ranges::find_if(accesses_, [&](const access& x) { return &x.job == &job; });
-    if (status != bus::job_status::done) aborted.add();
     finish(*a, status);
     accesses_.erase(a);
 }
