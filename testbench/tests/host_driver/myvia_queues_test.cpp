@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host_driver/myvia_queues.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "firmware/abi/vi_descriptor.h"
+#include "testbench/tests/host_driver/cluster.h"
+
+namespace vinic::driver::test {
+namespace {
+
+namespace myvia = abi::myvia;
+
+/// A machine whose card is not started: the queues talk to its window directly, as process 0.
+struct queues : cluster {
+    queues() : cluster(1), m(*machines[0]) { m.card.open[0] = true; }
+
+    machine& m;
+    std::unique_ptr<card_window> window = m.card.window();
+    std::shared_ptr<myvia_doorbell_page> page =
+        std::make_shared<myvia_doorbell_page>(*window, m.ram, fake_card::doorbells_at, 20);
+
+    abi::vi_control_segment slot(const myvia_work_queue& q, unsigned number) {
+        std::array<std::byte, sizeof(abi::vi_control_segment)> raw;
+        m.ram.dma_read(q.ring() + number * myvia::slot_bytes, raw);
+        return std::bit_cast<abi::vi_control_segment>(raw);
+    }
+};
+
+std::array<std::byte, descriptor_bytes> descriptor(std::uint32_t immediate) {
+    abi::vi_control_segment control{.next = 0x1234,
+                                    .next_handle = 99,
+                                    .segment_count = 2,
+                                    .control = abi::vi_control_immediate,
+                                    .reserved = 5,
+                                    .immediate_data = immediate,
+                                    .length = 8,
+                                    .status = 0xFFFFFFFF};
+    std::array<std::byte, descriptor_bytes> bytes;
+    bytes.fill(std::byte{0x77});
+    std::memcpy(bytes.data(), &control, sizeof control);
+    return bytes;
+}
+
+TEST(myvia_work_queue, post_fills_the_slot_and_rings) {
+    queues t;
+    t.spawn(0, [&](host::process& self, host::address_space&) {
+        myvia_work_queue q(t.m.ram, t.page, 3, true, 4);
+        q.post(self, descriptor(42), 0xABC0, 7);
+        const abi::vi_control_segment s = t.slot(q, 0);
+        EXPECT_EQ(s.next, 0xABC0u);    // where the card finds segments beyond the slot
+        EXPECT_EQ(s.next_handle, 7u);  // and their memory
+        EXPECT_EQ(s.status, 0u);       // facts vipl.md 3.7
+        EXPECT_EQ(s.reserved, 5u);     // as the program wrote it
+        EXPECT_EQ(s.immediate_data, 42u);
+        EXPECT_EQ(s.segment_count, 2u);
+        std::array<std::byte, 32> segments;
+        t.m.ram.dma_read(q.ring() + 32, segments);
+        for (const std::byte b : segments) EXPECT_EQ(b, std::byte{0x77});
+        // what = valid | op << 16 | VI; data = slots posted so far.
+        ASSERT_EQ(t.m.card.doorbell_log.size(), 1u);
+        EXPECT_EQ(t.m.card.doorbell_log[0].what, 1u << 31 | 2u << 16 | 3u);
+        EXPECT_EQ(t.m.card.doorbell_log[0].data, 1u);
+        EXPECT_FALSE(q.head_done());
+        EXPECT_EQ(q.outstanding(), 1u);
+    });
+    t.run();
+}
+
+TEST(myvia_work_queue, completions_come_back_in_order_around_the_ring) {
+    queues t;
+    t.spawn(0, [&](host::process& self, host::address_space&) {
+        myvia_work_queue q(t.m.ram, t.page, 0, true, 4);
+        for (unsigned round = 0; round < 3; ++round) {
+            for (unsigned i = 0; i < 4; ++i) q.post(self, descriptor(i), 0x1000 * (i + 1), 7);
+            EXPECT_TRUE(q.full());
+            for (unsigned i = 0; i < 4; ++i) {
+                EXPECT_FALSE(q.head_done());
+                const std::array<std::uint32_t, 4> done{0, 50 + i, 60 + i, abi::vi_status_done};
+                t.m.ram.write(q.ring() + i * 64 + 16, std::as_bytes(std::span(done)));
+                ASSERT_TRUE(q.head_done());
+                const descriptor_completion c = q.take();
+                EXPECT_EQ(c.descriptor, 0x1000u * (i + 1));
+                EXPECT_EQ(c.immediate_data, 50 + i);
+                EXPECT_EQ(c.length, 60 + i);
+            }
+            EXPECT_TRUE(q.empty());
+            EXPECT_FALSE(q.head_done());
+        }
+        EXPECT_EQ(t.m.card.doorbell_log.back().data, 12u);  // free running: 3 rounds of 4
+    });
+    t.run();
+}
+
+TEST(myvia_doorbell_page, waits_for_credit_when_the_page_is_full_and_wraps) {
+    queues t;
+    sim::picoseconds full_at = 0;
+    sim::picoseconds rung_at = 0;
+    t.m.card.takes_doorbells = false;
+    t.spawn(0, [&](host::process& self, host::address_space&) {
+        std::uint32_t data = 0;
+        for (; data < myvia::doorbells_per_page; ++data) t.page->ring(self, myvia::doorbell_send, 0, data);
+        full_at = sim::now();
+        t.page->ring(self, myvia::doorbell_arm_queue, 2, data);
+        rung_at = sim::now();
+    });
+    constexpr sim::picoseconds later = 5'000'000'000;
+    sc_core::sc_spawn([&] {
+        sc_core::wait(sim::to_sc_time(later));
+        EXPECT_EQ(t.page->written(), myvia::doorbells_per_page);  // the next one has not been written
+        t.m.card.takes_doorbells = true;
+        t.m.card.take_doorbells();
+    });
+    t.run();
+    EXPECT_LT(full_at, later);
+    EXPECT_GT(rung_at, later);
+    ASSERT_EQ(t.m.card.doorbell_log.size(), myvia::doorbells_per_page + 1);
+    for (std::uint32_t i = 0; i < myvia::doorbells_per_page; ++i) EXPECT_EQ(t.m.card.doorbell_log[i].data, i);
+    EXPECT_EQ(t.m.card.doorbell_log.back().what, 1u << 31 | 5u << 16 | 2u);
+    // Taken from the first entry of the page, which it has wrapped to.
+    EXPECT_EQ(t.m.card.doorbells_taken[0], myvia::doorbells_per_page + 1);
+}
+
+/// Writes entries as the card does: pass 1, 2, 1, ... (myvia_card.h).
+struct completion_writer {
+    host::memory& ram;
+    const myvia_completion_queue& queue;
+    std::uint32_t written = 0;
+
+    void operator()(std::uint32_t vi, bool receive) {
+        const std::uint32_t index = written % queue.capacity();
+        const std::uint32_t pass = written / queue.capacity() % 2 + 1;
+        const std::array<std::uint32_t, 2> entry{big_endian(vi | (receive ? 1u << 31 : 0u)),
+                                                 big_endian(pass)};
+        ram.write(queue.ring() + index * 8, std::as_bytes(std::span(entry)));
+        ++written;
+    }
+};
+
+TEST(myvia_completion_queue, entries_are_told_by_their_pass) {
+    queues t;
+    t.spawn(0, [&](host::process&, host::address_space&) {
+        myvia_completion_queue q(t.m.ram, t.page, 0, 4);
+        completion_writer write{t.m.ram, q};
+        for (std::uint32_t i = 0; i < 19; ++i) {  // over four passes
+            EXPECT_FALSE(q.head_valid());
+            write(i, i % 3 == 0);
+            ASSERT_TRUE(q.head_valid());
+            const completion_queue::entry e = q.take();
+            EXPECT_EQ(e.vi, i);
+            EXPECT_EQ(e.receive, i % 3 == 0);
+        }
+    });
+    t.run();
+}
+
+TEST(myvia_completion_queue, forgets_entries_of_a_vi_that_is_gone) {
+    queues t;
+    t.spawn(0, [&](host::process& self, host::address_space&) {
+        myvia_completion_queue q(t.m.ram, t.page, 1, 8);
+        completion_writer write{t.m.ram, q};
+        for (const std::uint32_t vi : {5u, 1u, 5u, 2u, 5u}) write(vi, false);
+        EXPECT_EQ(q.pending(), 5u);
+        q.forget(5);
+        EXPECT_EQ(q.pending(), 2u);
+        EXPECT_EQ(q.take().vi, 1u);
+        EXPECT_EQ(q.take().vi, 2u);
+        EXPECT_FALSE(q.head_valid());
+        write(5, false);  // of a later VI with the same number
+        ASSERT_TRUE(q.head_valid());
+        EXPECT_EQ(q.take().vi, 5u);
+        q.arm(self);
+        EXPECT_EQ(t.m.card.doorbell_log.back().what, 1u << 31 | 5u << 16 | 1u);
+        EXPECT_EQ(t.m.card.doorbell_log.back().data, 6u);  // all that were produced
+        myvia_completion_queue longer(t.m.ram, t.page, 1, 16);
+        longer.continues(q);
+        longer.arm(self);
+        EXPECT_EQ(t.m.card.doorbell_log.back().data, 6u);
+    });
+    t.run();
+}
+
+}  // namespace
+}  // namespace vinic::driver::test
