@@ -157,7 +157,8 @@ run_result core::run_ahead(cycle limit) {
     if (impl_->parked) return {stop_reason::idle, impl_->parked->wake};
     if (!impl_->config.lockstep) return impl_->advance(limit, true);
     impl_->trap.reset();
-    const step_exit why = impl_->step(limit, false);
+    // Not before its time: what somebody does until then must be seen.
+    const step_exit why = impl_->step(std::min(limit, impl_->synced_to + 1), false);
     if (why == step_exit::done) impl_->checkpoint();
     const cycle next = impl_->next_issue_cycle();
     return {why == step_exit::device ? stop_reason::device_access

@@ -25,7 +25,8 @@
 //                          good.
 //   execute_device_access  at the cycle that run_ahead told, after sync(now): the one pending register
 //   access.
-// In lock-step the same calls are made, each run_ahead executes one instruction at most.
+// In lock-step the same calls are made; each run_ahead executes one instruction at most, in the cycle of the
+// last sync.
 #pragma once
 
 #include <array>

@@ -122,7 +122,8 @@ private:
     void begin(block* first);
     bool enter(const undo_entry* log);
     cycle issue_of(const micro_op& o) const;
-    void take_slots(const micro_op& o);
+    void take_slots(const micro_op& o, unsigned not_taken);
+    bool load_register(const micro_op& o, std::uint32_t* r);
     bool follow(block_link& link, std::uint32_t pc);
     void complete_block(const micro_op& end);
     block_exit save(block_exit why, const context& c, unsigned nzvc, cycle next, cycle last);
@@ -143,7 +144,10 @@ private:
     cycle base_ = 0;  // issue of b_'s first instruction, had its word to be fetched
     unsigned interlock_ = 0;
     bool fetched_ = false;
-    std::uint64_t retired_before_ = 0, load_use_before_ = 0;
+    std::uint64_t retired_before_ = 0, load_use_before_ = 0, register_wait_before_ = 0;
+    // Not contended: the last register load in b_ and its issue cycle, which base_ no longer tells.
+    std::uint32_t register_index_ = 0;
+    cycle register_issue_ = 0;
     std::uint64_t edges_ = 0;
     std::uint32_t probe_pc_ = 0;
 };
@@ -156,6 +160,7 @@ void block_run<contended>::begin(block* first) {
     last_issue_ = m_.last_issue;
     retired_before_ = m_.retired;
     load_use_before_ = m_.load_use;
+    register_wait_before_ = m_.register_wait;
     interlock_ =
         m_.loading != 0 && (b_->first_reads >> m_.loading & 1) != 0 ? core_.config.load_use_cycles : 0;
     fetched_ = m_.fetched == (b_->pc & ~(core_.config.slot_bytes - 1));
@@ -167,6 +172,7 @@ void block_run<contended>::begin(block* first) {
 template <bool contended>
 bool block_run<contended>::enter(const undo_entry* log) {
     base_ = next_ + interlock_ - (fetched_ ? b_->saved_by_fetch : 0);
+    register_index_ = core_state::never32;
     why_ = block_exit::log_full;
     if (core_.undo.data() + core_.undo.size() - log < static_cast<std::ptrdiff_t>(b_->stores)) return false;
     const bool whole = base_ + b_->cost <= limit_;
@@ -188,11 +194,11 @@ inline cycle block_run<contended>::issue_of(const micro_op& o) const {
 
 // Contended: the instruction has happened; it gets its slots.
 template <bool contended>
-inline void block_run<contended>::take_slots(const micro_op& o) {
+inline void block_run<contended>::take_slots(const micro_op& o, unsigned not_taken) {
     const cycle at = issue_of(o);
     last_issue_ = at;
     next_ = at + 1;
-    const unsigned slots = o.slots - (o.index == 0 && fetched_ ? 1u : 0u);
+    const unsigned slots = o.slots - (o.index == 0 && fetched_ ? 1u : 0u) - not_taken;
     if (slots == 0) return;
     const slot from = at << core_.slot_shift;
     slot last = from + slots - 1;
@@ -203,13 +209,58 @@ inline void block_run<contended>::take_slots(const micro_op& o) {
     next_ = std::max(next_, (last >> core_.slot_shift) + 1);
 }
 
+// A load from a register whose value is known ahead; false when it is none. It takes no data slot, so what
+// comes after it in the block comes earlier than worked out, or later by the cost of the register access.
+template <bool contended>
+bool block_run<contended>::load_register(const micro_op& o, std::uint32_t* r) {
+    static constexpr std::array<std::uint8_t, 5> widths{4, 2, 2, 1, 1};
+    const unsigned kind = static_cast<unsigned>(o.code) - static_cast<unsigned>(micro::load_w);
+    if (kind >= widths.size()) return false;
+    const unsigned bytes = widths[kind];
+    const std::uint32_t address = r[o.a] + o.k;
+    if (address % bytes != 0 || address <= core_.sram.size() - bytes || !core_.devices.mapped(address, bytes))
+        return false;
+    const bool first = o.index == 0;
+    const cycle at = contended ? issue_of(o) : first ? next_ + interlock_ : base_ + o.issue;
+    const auto known = core_.devices.peek(address, bytes, at);
+    if (!known) return false;
+    core_.probe.next_change = std::min(core_.probe.next_change, known->next_change);
+    switch (o.code) {
+        case micro::load_h:
+            r[o.d] = static_cast<std::uint32_t>(static_cast<std::int16_t>(known->value));
+            break;
+        case micro::load_b:
+            r[o.d] = static_cast<std::uint32_t>(static_cast<std::int8_t>(known->value));
+            break;
+        default:
+            r[o.d] = known->value;
+    }
+    const core_config& config = core_.config;
+    m_.register_wait += config.register_load_cycles;
+    if constexpr (contended) {
+        take_slots(o, config.load_slots);
+        next_ += config.register_load_cycles;
+    } else {
+        const auto cycles = [&](unsigned slots) {
+            return std::max<cycle>(1, (slots + config.slots_per_cycle - 1) >> core_.slot_shift);
+        };
+        const unsigned slots = o.slots - (first && fetched_ ? 1u : 0u);
+        base_ += config.register_load_cycles - (cycles(slots) - cycles(slots - config.load_slots));
+        register_index_ = o.index;
+        register_issue_ = at;
+    }
+    return true;
+}
+
 template <bool contended>
 void block_run<contended>::complete_block(const micro_op& end) {
     m_.history.add(b_->pc, b_->instructions);
     m_.retired += b_->instructions;
     m_.load_use += b_->load_use + interlock_;
     if constexpr (!contended) {
-        last_issue_ = b_->instructions == 1 ? next_ + interlock_ : base_ + b_->last_issue;
+        last_issue_ = b_->instructions == 1                     ? next_ + interlock_
+                      : register_index_ == b_->instructions - 1 ? register_issue_
+                                                                : base_ + b_->last_issue;
         next_ = base_ + end.issue;
     }
 }
@@ -240,7 +291,8 @@ block_exit block_run<contended>::save(block_exit why, const context& c, unsigned
     m_.next_issue = next;
     m_.last_issue = last;
     // Every cycle is an issue or a wait.
-    m_.slot_wait += (next - start_) - (m_.retired - retired_before_) - (m_.load_use - load_use_before_);
+    m_.slot_wait += (next - start_) - (m_.retired - retired_before_) - (m_.load_use - load_use_before_) -
+                    (m_.register_wait - register_wait_before_);
     core_.undo_count = static_cast<std::size_t>(c.log - core_.undo.data());
     core_.probe.dirty |= c.dirty;
     if (!core_.probe.armed) core_.probe.edges_to_arm = std::max<std::uint64_t>(edges_, 1);
@@ -299,7 +351,9 @@ block_exit block_run<contended>::leave_before(const micro_op& o, block_exit why,
     m_.load_use += waits;
     m_.history.add(b_->pc, o.index);
     if (contended) return save(why, c, nzvc, next_, last_issue_);
-    const cycle last = previous->index == 0 ? next_ + interlock_ : base_ + previous->issue;
+    const cycle last = previous->index == 0                 ? next_ + interlock_
+                       : previous->index == register_index_ ? register_issue_
+                                                            : base_ + previous->issue;
     return save(why, c, nzvc, base_ + o.issue - o.interlock, last);
 }
 
@@ -558,9 +612,15 @@ block_exit block_run<contended>::operator()() {
                     inside = false;
                     break;
             }
-            if (!fits) [[unlikely]]
-                return leave_before(o, block_exit::step, c, nzvc, target, taken);
-            if (timed) take_slots(o);
+            if (!fits) [[unlikely]] {
+                if (!load_register(o, r)) return leave_before(o, block_exit::step, c, nzvc, target, taken);
+                // The block may not fit any more: then the rest of it goes one by one.
+                const micro_op& next = op[op[1].code == micro::read_pc ? 2 : 1];
+                if (!contended && base_ + b_->cost > limit_ && next.index != b_->instructions)
+                    return leave_before(next, block_exit::step, c, nzvc, target, taken);
+            } else if (timed) {
+                take_slots(o, 0);
+            }
             ++op;
         }
         const micro_op& end = *(op - 1);
