@@ -176,7 +176,6 @@ inline send_step finish_packet(vi& of, const descriptor& from, packet* finished,
     write_header(of, from, *finished);
     address_packet(*finished, of.route, of.route_first, of.route_skip,
                    body_word + (finished->length + 3) / 4);
-    finished->owner = &of;
     finished->loopback = of.loopback;
     finished->ready_at = payload_reads.head;
     finished->completes = 0;
@@ -206,6 +205,7 @@ inline uint32_t prepare_packet(vi& of, descriptor& from) {
         into = free_packets[pool_send].pop();
         if (into == nullptr) return step_blocked;
         of.building = into;
+        into->owner = &of;
         into->epoch = of.epoch;
         into->begun = 0;
         clear(into->window);
