@@ -37,7 +37,7 @@ void slot_schedule::serve(slot_cursor& cursor) const {
 void slot_schedule::restart(slot_cursor& cursor, sram_port port) const {
     const auto p = static_cast<std::size_t>(port);
     cursor.served[p] = cursor.phase[p] = 0;
-    cursor.due[p] = p < cursor.ports && patterns_[p].count != 0 ? patterns_[p].first : never;
+    cursor.due[p] = patterns_[p].count != 0 ? patterns_[p].first : never;
     cursor.next_due = earliest(cursor.due);
 }
 
@@ -59,24 +59,33 @@ slot slot_schedule::take(slot_cursor& cursor, slot from) const {
 }
 
 void slot_schedule::set(sram_port port, const slot_pattern& pattern, slot now) {
-    for (slot_cursor& level : levels_) advance(level, now);
+    advance(ports_, now);
     const auto p = static_cast<std::size_t>(port);
     patterns_[p] = pattern;
     whole_[p] = pattern.period_numerator / pattern.period_denominator;
     part_[p] = pattern.period_numerator % pattern.period_denominator;
-    for (slot_cursor& level : levels_) restart(level, port);
+    restart(ports_, port);
+}
+
+// The first so many ports, without the ones of lower priority.
+slot_cursor slot_schedule::cursor_of(std::size_t ports) const {
+    slot_cursor cursor = ports_;
+    std::fill(cursor.due.begin() + static_cast<std::ptrdiff_t>(ports), cursor.due.end(), never);
+    cursor.next_due = earliest(cursor.due);
+    return cursor;
 }
 
 slot slot_schedule::next_free(sram_port port, slot from) const {
-    slot_cursor cursor = levels_[static_cast<std::size_t>(port)];
+    slot_cursor cursor = cursor_of(static_cast<std::size_t>(port) + 1);
     return take(cursor, from);
 }
 
 slot slot_schedule::served_at(sram_port port, std::uint64_t k) const {
     const auto p = static_cast<std::size_t>(port);
-    slot_cursor cursor = levels_[p];
-    const bool alone = std::all_of(cursor.due.begin(), cursor.due.begin() + static_cast<std::ptrdiff_t>(p),
-                                   [](slot due) { return due == never; });
+    slot_cursor cursor = cursor_of(p + 1);
+    const bool alone =
+        cursor.next_due == cursor.due[p] && std::count(cursor.due.begin(), cursor.due.end(), never) ==
+                                                static_cast<std::ptrdiff_t>(sram_ports) - 1;
     const slot_pattern& own = patterns_[p];
     // Alone, and not asking for more than one access a slot: served when due.
     if (alone && own.period_numerator >= own.period_denominator && own.first >= cursor.position)

@@ -34,8 +34,7 @@ struct slot_pattern {
 // How far a reader of the schedule has come: slots below `position` are decided.
 struct slot_cursor {
     slot position = 0;
-    std::size_t ports = sram_ports;  // only the first so many ports are looked at
-    slot next_due = never;           // the earliest due slot of an access not yet served
+    slot next_due = never;  // the earliest due slot of an access not yet served
     std::array<slot, sram_ports> due{never, never, never, never};  // of each port's next access
     std::array<std::uint64_t, sram_ports>
         phase{};  // of each port's next access: k * period modulo 1, in denominators
@@ -53,7 +52,7 @@ public:
     void restart(slot_cursor& cursor, sram_port port) const;
     // Serves everything due below `to`; the cursor stands at `to` unless it was further.
     void advance(slot_cursor& cursor, slot to) const;
-    // The first slot at or after `from` that the ports of the cursor leave; the cursor stands behind it.
+    // The first slot at or after `from` that the ports leave to the core; the cursor stands behind it.
     slot take(slot_cursor& cursor, slot from) const;
 
     // The first slot at or after `from` in which one more access of `port` would be served: after those of
@@ -64,12 +63,13 @@ public:
 
 private:
     void serve(slot_cursor& cursor) const;
+    slot_cursor cursor_of(std::size_t ports) const;
 
     std::array<slot_pattern, sram_ports> patterns_{};
     std::array<std::uint64_t, sram_ports> whole_{}, part_{};  // of the period, in slots and denominators
-    // What ports 0..p had been served when a pattern was last set.
-    std::array<slot_cursor, sram_ports> levels_{slot_cursor{.ports = 1}, slot_cursor{.ports = 2},
-                                                slot_cursor{.ports = 3}, slot_cursor{.ports = 4}};
+    // Where the ports stood when a pattern was last set. Lower ones never hold up higher ones, so it serves
+    // for all.
+    slot_cursor ports_;
 };
 
 }  // namespace vinic::lanai
