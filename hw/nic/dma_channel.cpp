@@ -58,6 +58,8 @@ void dma_channel::pulse() {
     if (activity_ == activity::failed) return;
     ++pulses_;
     if (activity_ != activity::idle) return;
+    // A pulse at the instant at which the chain stops may come before or after the stop: as if before.
+    if (idle_since_ == sim::now()) return next_block();
     enter(activity::wait);
     after(dma_.trigger_clocks, &dma_channel::next_block);
 }
@@ -292,10 +294,9 @@ void dma_channel::finish_block() {
     if ((block_.next_and_flags & abi::dma_flag_wake) != 0) dma_.registers_.raise({wakes[number_]});
     at_ = block_.next_and_flags & ~abi::dma_flags_mask;
     if ((block_.next_and_flags & abi::dma_flag_terminal) != 0) --pulses_;
-    if (pulses_ != 0)
-        next_block();
-    else
-        enter(activity::idle);
+    if (pulses_ != 0) return next_block();
+    idle_since_ = sim::now();
+    enter(activity::idle);
 }
 
 void dma_channel::fail_bus(bus::job_status) {

@@ -117,6 +117,7 @@ private:
     unsigned number_;
     activity activity_ = activity::idle;
     std::uint64_t pulses_ = 0;
+    sim::picoseconds idle_since_ = sim::never;
     bool direct_ = false;  // by registers: no descriptor
     bool known_ = false;   // block_ holds the descriptor of the block to do next
     bool wants_engine_ = false;

@@ -145,8 +145,10 @@ void lanai_core::set_slot_pattern(lanai::sram_port port, const lanai::slot_patte
     core_.set_slot_pattern(port, pattern, from);
 }
 
-/// Not beyond the next access to the SRAM that is known already.
+/// Not beyond the next access to the SRAM that is known already. In lock-step an instruction is final at
+/// once, so none may be executed before its cycle.
 cycle lanai_core::slice_end(cycle from) const {
+    if (lockstep) return from + 1;
     const cycle announced = memory_.next_commit();
     const cycle end = from + slice_;
     return announced > from ? std::min(end, announced) : end;

@@ -72,6 +72,7 @@ private:
     std::uint32_t address_ = 0;  // of the part under way
     std::uint64_t length_ = 0;
     std::uint64_t wire_base_ = 0;  // number of its first byte at the port
+    std::vector<std::uint8_t> data_;
     sim::picoseconds began_ = 0;
     sc_core::sc_event launch_;
 };

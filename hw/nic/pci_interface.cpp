@@ -98,13 +98,16 @@ bool pci_interface::is_configuration(const bus::pci_extension& pci) {
 
 // --- The bus
 
+std::uint64_t pci_interface::clocks_of(const posted_write& w) const {
+    if (w.where == region::sram) return w.bytes.size() / memory_.slot_bytes + 2;
+    return w.bytes.size() / 4 * (register_clocks + 2);
+}
+
 /// Waits for a read of so many slots behind the writes that are still posted, in bus clocks.
 std::uint64_t pci_interface::read_wait_clocks(std::uint64_t words) const {
-    const std::uint64_t width = memory_.slot_bytes;
     std::uint64_t clocks = read_clocks + words / memory_.slots_per_cycle;
-    for (const posted_write& w : queue_)
-        clocks +=
-            w.where == region::sram ? w.bytes.size() / width + 2 : w.bytes.size() / 4 * (register_clocks + 2);
+    for (const posted_write& w : queue_) clocks += clocks_of(w);
+    if (freed_at_ == sim::now()) clocks += freed_clocks_;
     return bus_.clock.edge_at_or_after(clock_.domain().span(clocks));
 }
 
@@ -113,7 +116,8 @@ bus::target_answer pci_interface::on_address(const tlm::tlm_generic_payload& pay
     if (is_configuration(pci)) return {};
     bus::target_answer answer;
     if (payload.is_write()) {
-        const std::uint64_t room = posted_bytes - std::min<std::uint64_t>(queued_bytes_, posted_bytes);
+        const std::uint64_t queued = queued_bytes_ + (freed_at_ == sim::now() ? freed_bytes_ : 0);
+        const std::uint64_t room = posted_bytes - std::min<std::uint64_t>(queued, posted_bytes);
         answer.limit_bytes = static_cast<std::uint32_t>(room / 8 * 8);
         if (answer.limit_bytes == 0) answer.kind = bus::answer_kind::retry;
     } else {
@@ -149,7 +153,7 @@ void pci_interface::on_write(const bus::pci_extension& pci, std::uint64_t addres
     bytes_written.add(bytes.size());
     queue_.push_back({region_of(offset), offset, {bytes.begin(), bytes.end()}, sim::now()});
     queued_bytes_ += bytes.size();
-    posted.set(queued_bytes_);
+    posted_seen_.set(sim::now(), queued_bytes_);
     pump();
 }
 
@@ -228,8 +232,12 @@ void pci_interface::word_stored() {
 void pci_interface::written() {
     const posted_write& w = queue_.front();
     write.report(w.arrived, sim::now(), "write", {{"offset", w.offset}, {"bytes", w.bytes.size()}});
+    if (freed_at_ != sim::now()) freed_bytes_ = freed_clocks_ = 0;
+    freed_at_ = sim::now();
+    freed_bytes_ += w.bytes.size();
+    freed_clocks_ += clocks_of(w);
     queued_bytes_ -= w.bytes.size();
-    posted.set(queued_bytes_);
+    posted_seen_.set(sim::now(), queued_bytes_);
     queue_.pop_front();
     busy_ = false;
     pump();

@@ -17,6 +17,7 @@
 #include "hw/nic/card_clock.h"
 #include "hw/nic/doorbell_region.h"
 #include "hw/nic/host_dma.h"
+#include "hw/nic/settled_value.h"
 #include "hw/nic/special_registers.h"
 #include "hw/nic/sram.h"
 #include "hw/sim/module.h"
@@ -88,6 +89,7 @@ private:
     void read_now(std::uint32_t offset, std::span<std::uint8_t> bytes);
     void store_control(std::uint32_t value);
     void store_pointer(unsigned index, std::uint32_t address);
+    std::uint64_t clocks_of(const posted_write& w) const;
     std::uint64_t read_wait_clocks(std::uint64_t words) const;
     void read_config(std::uint32_t offset, std::span<std::uint8_t> bytes) const;
     void write_config(std::uint32_t offset, std::span<const std::uint8_t> bytes);
@@ -111,6 +113,11 @@ private:
     std::array<std::uint32_t, 16> pointers_{};
     std::array<std::uint8_t, 64> config_{};
     sc_core::sc_event word_;
+    settled_value posted_seen_{posted};
+    // What ended at this instant: a tenure that begins at it does not know yet.
+    sim::picoseconds freed_at_ = 0;
+    std::uint64_t freed_bytes_ = 0;
+    std::uint64_t freed_clocks_ = 0;
 };
 
 }  // namespace vinic::nic

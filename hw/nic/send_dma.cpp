@@ -61,6 +61,8 @@ void send_dma::start(std::uint32_t last_word, bool last, cycle at) {
         memory_.fail(fmt::format("send limit {:#x} for a part that starts at {:#x}", last_word, address_));
     length_ = std::uint64_t{last_word} + word_bytes - address_;
     memory_.require(address_, length_, "send DMA");
+    data_.resize(length_);
+    memory_.peek(address_, data_);
     last_ = last;
     busy_ = true;
     sa_ = 0;
@@ -70,11 +72,9 @@ void send_dma::start(std::uint32_t last_word, bool last, cycle at) {
 }
 
 void send_dma::launch() {
-    std::vector<std::uint8_t> data(length_);
-    memory_.peek(address_, data);
     wire_base_ = port_->sending().end();
     bytes.add(length_);
-    port_->send(data, last_);
+    port_->send(data_, last_);
     if (busy_) reserve_slots();
 }
 
@@ -95,7 +95,7 @@ void send_dma::reserve_slots() {
 }
 
 void send_dma::on_sending_changed() {
-    if (busy_ && sim::now() >= clock_.time_of(0) && port_->sending().end() > wire_base_) reserve_slots();
+    if (busy_ && port_->sending().end() > wire_base_) reserve_slots();
 }
 
 void send_dma::on_part_sent() {

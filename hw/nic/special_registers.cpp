@@ -235,7 +235,7 @@ void special_registers::store_isr(std::uint32_t value, cycle at, bool by_host) {
     const isr_event sets = by_host ? e::lanai_sig : e::host_sig;
     isr_ &= ~(value & ~mask_of(sets));
     if ((value & mask_of(sets)) != 0) raise({sets});
-    isr.set(clock_.time_of(clock_.seen()), isr_ | coming_);
+    isr_seen_.set(clock_.time_of(clock_.seen()), isr_ | coming_);
     if (interrupt_driven_) plan_interrupt();
 }
 
@@ -273,7 +273,7 @@ void special_registers::raise(std::initializer_list<isr_event> events) {
     settle(from - 1);
     coming_ |= bits;
     coming_from_ = from;
-    isr.set(clock_.time_of(from), isr_ | coming_);
+    isr_seen_.set(clock_.time_of(from), isr_ | coming_);
     if ((bits & word(r::eimr)) != 0) plan_interrupt();
 }
 
@@ -282,12 +282,14 @@ void special_registers::enable_interrupt(bool on) {
     plan_interrupt();
 }
 
+/// After everything that arrives on the edge.
 void special_registers::plan_interrupt() {
-    if (interrupt_enabled_ || interrupt_driven_) interrupt_event_.notify(clock_.until(clock_.seen()));
+    if (interrupt_enabled_ || interrupt_driven_)
+        interrupt_event_.notify(clock_.until(clock_.seen(), phase::arbitrate));
 }
 
 void special_registers::update_interrupt() {
-    const cycle at = clock_.current();
+    const cycle at = clock_.domain().edge_at_or_before(sim::now());
     const bool level = interrupt_enabled_ && (isr_at(at) & word(r::eimr)) != 0;
     if (level != interrupt_driven_) {
         interrupt_driven_ = level;
@@ -299,7 +301,7 @@ void special_registers::update_interrupt() {
     cycle next = lanai::never;
     for (std::size_t n = 0; n < timers_.size(); ++n)
         if ((word(r::eimr) & mask_of(timer_events[n])) != 0) next = std::min(next, timers_[n].seen_from);
-    if (next != lanai::never) interrupt_event_.notify(clock_.until(next));
+    if (next != lanai::never) interrupt_event_.notify(clock_.until(next, phase::arbitrate));
 }
 
 void special_registers::store_simulator_port(std::uint32_t address, std::uint32_t value) {

@@ -17,6 +17,7 @@
 #include "hw/nic/chip.h"
 #include "hw/nic/core_port.h"
 #include "hw/nic/lanai/core.h"
+#include "hw/nic/settled_value.h"
 #include "hw/nic/sram.h"
 #include "hw/sim/module.h"
 #include "hw/sim/parameter.h"
@@ -180,6 +181,7 @@ private:
     bool interrupt_driven_ = false;
     std::string line_;
     sc_core::sc_event interrupt_event_;
+    settled_value isr_seen_{isr};
 };
 
 }  // namespace vinic::nic

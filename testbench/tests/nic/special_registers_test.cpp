@@ -15,7 +15,9 @@ namespace reg = abi::lanai9;
 struct bench {
     explicit bench(const std::string& chip = "lanai9")
         : memory("sram", clock, traits_of(chip)), registers("registers", clock, traits_of(chip), memory) {
-        registers.interrupt = [this](bool level) { interrupts.emplace_back(clock.current(), level); };
+        registers.interrupt = [this](bool level) {
+            interrupts.emplace_back(clock.domain().edge_at_or_before(sim::now()), level);
+        };
     }
     sim::simulation simulation;
     card_clock clock = test::clock_133();
