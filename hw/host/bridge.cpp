@@ -158,7 +158,8 @@ bridge::bridge(const sc_core::sc_module_name& name, memory& ram, bus::pci_bus& b
       memory_(ram),
       bus_(bus.properties()),
       processors_(processors),
-      free_(free) {
+      free_(free),
+      delayed_(delayed_reads, discard_clocks) {
     bus.attach(initiator);
     const unsigned number =
         bus.attach(target, {.id = id, .decode_clocks = static_cast<std::uint32_t>(decode_clocks)});
@@ -210,24 +211,9 @@ bus::target_answer bridge::answer_read(const tlm::tlm_generic_payload& payload,
 /// retried.
 bus::target_answer bridge::answer_delayed(const tlm::tlm_generic_payload& payload,
                                           const bus::pci_extension& pci) {
-    const std::uint64_t clock = pci.schedule.address;
-    const auto same = std::ranges::find_if(delayed_, [&](const delayed_read& d) {
-        return d.address == payload.get_address() && d.bytes == payload.get_data_length() &&
-               d.requester == pci.requester;
-    });
-    if (same != delayed_.end() && clock >= same->ready) {
-        delayed_.erase(same);
-        return {.boundary_bytes = static_cast<std::uint32_t>(read_boundary_bytes)};
-    }
-    if (same == delayed_.end()) {
-        discarded.add(std::erase_if(delayed_, [&](const delayed_read& d) { return clock > d.discard; }));
-        if (delayed_.size() < delayed_reads)
-            delayed_.push_back({.address = payload.get_address(),
-                                .bytes = payload.get_data_length(),
-                                .requester = pci.requester,
-                                .ready = clock + read_latency(),
-                                .discard = clock + read_latency() + discard_clocks});
-    }
+    const bool there = delayed_.there(payload, pci, read_latency());
+    discarded.add(delayed_.discarded() - discarded.value());
+    if (there) return {.boundary_bytes = static_cast<std::uint32_t>(read_boundary_bytes)};
     delayed_retries.add();
     return {.kind = bus::answer_kind::retry};
 }

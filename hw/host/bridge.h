@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "hw/bus/delayed_reads.h"
 #include "hw/bus/master.h"
 #include "hw/bus/pci_bus.h"
 #include "hw/bus/target_port.h"
@@ -132,13 +133,6 @@ private:
         bridge::waiter* waiter = nullptr;
     };
     /// A read of RAM that the bridge has accepted and not yet answered.
-    struct delayed_read {
-        std::uint64_t address;
-        unsigned bytes;
-        bus::requester_id requester;
-        std::uint64_t ready;    ///< clock of the bus
-        std::uint64_t discard;  ///< clock after which nobody is expected to come for it
-    };
     struct split_read {
         std::uint64_t address;
         sim::picoseconds ready;
@@ -182,7 +176,7 @@ private:
     sc_core::sc_event arrival_;
     std::map<unsigned, std::vector<combining_buffer>> combining_;  ///< by context, oldest first
 
-    std::list<delayed_read> delayed_;
+    bus::delayed_reads delayed_;
     std::list<split_read> splits_;
     sc_core::sc_event split_ready_;
 };
