@@ -80,10 +80,10 @@ public:
     /// The packet at the front of the slack buffer, null when there is none.
     packet_ptr front() const;
     /// Allows the characters of the front packet below `limit` (its CRC-8 counts, the GAP goes by itself) to
-    /// be taken from now on, no closer than `spacing` to each other. Stays in force for later packets only as
-    /// far as called again: each packet starts at limit 0.
+    /// be taken from now on, no closer than `spacing` to each other; never: all of it. A packet starts at
+    /// limit 0.
     void take(std::uint64_t limit, picoseconds spacing = 0);
-    /// Characters of the front packet that have been taken at `t`; t <= now, or a forecast.
+    /// Characters of the front packet that have been taken at `t`, by what is known if that lies ahead.
     std::uint64_t taken(picoseconds t) const;
     /// Offset in front()->bytes() of the first character (the route bytes before it were stripped).
     std::size_t front_offset() const;
