@@ -160,6 +160,7 @@ void myvia_driver::start(host::process& on, card_events& sink) {
         on, card_map::control,
         card_map::CONTROL_LANAI_RESET_REMOVE | std::uint32_t{card_map::CONTROL_INTERRUPT_ENABLE});
     wait_until_ready(on);
+    set_dma_chains(on);
     window_->store_big(on, interrupt_mask, abi::lanai9::ISR_HOST_SIG);
     read_limits(on);
 }
@@ -209,6 +210,16 @@ void myvia_driver::wait_until_ready(host::process& on) {
     if (magic != myvia::magic || version != myvia::interface_version)
         throw sim::input_error("{}: {} has interface {:#x} version {}, expected {:#x} version {}", name(),
                                image_.name, magic, version, myvia::magic, myvia::interface_version);
+}
+
+void myvia_driver::set_dma_chains(host::process& on) {
+    constexpr std::uint32_t word = sizeof(std::uint32_t);
+    for (std::uint32_t channel = 0; channel < std::size(interface_block{}.dma_chains); ++channel) {
+        const std::uint32_t offset = channel * word;
+        window_->store_little(
+            on, card_map::pointers + offset,
+            window_->load_big(on, interface_word(offsetof(interface_block, dma_chains) + offset)));
+    }
 }
 
 void myvia_driver::read_limits(host::process& on) {

@@ -73,6 +73,7 @@ private:
     void load_image(host::process& on);
     void fill_interface(host::process& on);
     void wait_until_ready(host::process& on);
+    void set_dma_chains(host::process& on);
     void read_limits(host::process& on);
 
     status command(host::process& on, abi::myvia::command_op op, std::span<const std::uint32_t> arguments);
