@@ -124,11 +124,11 @@ bus::target_answer pci_interface::on_address(const tlm::tlm_generic_payload& pay
         const std::uint64_t bytes = std::min<std::uint64_t>(payload.get_data_length(), read_burst_bytes);
         const std::uint64_t waits = read_wait_clocks((bytes + memory_.slot_bytes - 1) / memory_.slot_bytes);
         answer.limit_bytes = static_cast<std::uint32_t>(read_burst_bytes);
-        answer.initial_wait_clocks = static_cast<std::uint32_t>(waits);
-        if (waits > bus_.max_initial_waits(static_cast<std::uint32_t>(decode_clocks.get()))) {
-            answer.kind = bus::answer_kind::retry;
-            answer.initial_wait_clocks = 0;
-        }
+        const std::uint64_t most = bus_.max_initial_waits(static_cast<std::uint32_t>(decode_clocks.get()));
+        if (waits > most && backlog()) answer.kind = bus::answer_kind::retry;
+        // What is slower than the bus allows even then is as fast as it allows.
+        answer.initial_wait_clocks =
+            static_cast<std::uint32_t>(answer.kind == bus::answer_kind::retry ? 0 : std::min(waits, most));
     }
     if (answer.kind == bus::answer_kind::retry) retries.add();
     return answer;
@@ -137,12 +137,12 @@ bus::target_answer pci_interface::on_address(const tlm::tlm_generic_payload& pay
 /// A read of the SRAM takes its slots as soon as the address is decoded.
 void pci_interface::on_schedule(const tlm::tlm_generic_payload& payload, const bus::pci_extension& pci) {
     if (payload.is_write() || is_configuration(pci)) return;
-    read_offset_ = static_cast<std::uint32_t>(payload.get_address() % bar_bytes);
-    read_ready_ = false;
-    if (region_of(read_offset_) != region::sram || !memory_.holds(read_offset_, pci.schedule.bytes)) return;
-    read_data_.resize(pci.schedule.bytes);
-    read_first_ = clock_.domain().edge_after(pci.schedule.address_at);
-    read_pending_ = true;
+    const auto offset = static_cast<std::uint32_t>(payload.get_address() % bar_bytes);
+    if (region_of(offset) != region::sram || !memory_.holds(offset, pci.schedule.bytes)) return;
+    reading_ =
+        std::make_shared<sram_read>(sram_read{.offset = offset,
+                                              .first = clock_.domain().edge_after(pci.schedule.address_at),
+                                              .data = std::vector<std::uint8_t>(pci.schedule.bytes)});
     pump();
 }
 
@@ -162,11 +162,11 @@ void pci_interface::on_read(const bus::pci_extension& pci, std::uint64_t address
     if (is_configuration(pci)) return read_config(static_cast<std::uint32_t>(address % config_bytes), bytes);
     const auto offset = static_cast<std::uint32_t>(address % bar_bytes);
     bytes_read.add(bytes.size());
-    if (read_ready_ && offset == read_offset_ && bytes.size() <= read_data_.size())
-        std::copy_n(read_data_.begin(), bytes.size(), bytes.begin());
+    if (reading_ && reading_->ready && bytes.size() <= reading_->data.size())
+        std::copy_n(reading_->data.begin(), bytes.size(), bytes.begin());
     else
         read_now(offset, bytes);
-    read_ready_ = read_pending_ = false;
+    reading_.reset();
 }
 
 std::size_t pci_interface::debug_read(std::uint64_t address, std::span<std::uint8_t> bytes) {
@@ -186,10 +186,10 @@ std::size_t pci_interface::debug_write(std::uint64_t address, std::span<const st
 void pci_interface::pump() {
     if (busy_) return;
     if (queue_.empty()) {
-        if (!read_pending_) return;
-        read_pending_ = false;
+        if (!reading_ || reading_->started) return;
+        reading_->started = true;
         memory_.host_access.read(
-            read_offset_, read_data_, [this] { read_ready_ = true; }, 0, {}, read_first_);
+            reading_->offset, reading_->data, [r = reading_] { r->ready = true; }, 0, {}, reading_->first);
         return;
     }
     busy_ = true;

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "firmware/abi/card_map.h"
@@ -78,6 +79,15 @@ private:
         std::size_t done = 0;  // bytes of it that have taken effect
     };
 
+    /// Of the tenure at hand. The SRAM may still fill one that the bus has given up.
+    struct sram_read {
+        std::uint32_t offset;
+        cycle first;
+        std::vector<std::uint8_t> data;
+        bool started = false;
+        bool ready = false;
+    };
+
     region region_of(std::uint32_t offset) const;
     static bool is_configuration(const bus::pci_extension& pci);
     void pump();
@@ -89,6 +99,7 @@ private:
     void read_now(std::uint32_t offset, std::span<std::uint8_t> bytes);
     void store_control(std::uint32_t value);
     void store_pointer(unsigned index, std::uint32_t address);
+    bool backlog() const { return !queue_.empty() || freed_at_ == sim::now(); }
     std::uint64_t clocks_of(const posted_write& w) const;
     std::uint64_t read_wait_clocks(std::uint64_t words) const;
     void read_config(std::uint32_t offset, std::span<std::uint8_t> bytes) const;
@@ -104,18 +115,14 @@ private:
     std::deque<posted_write> queue_;
     std::uint64_t queued_bytes_ = 0;
     bool busy_ = false;  // the first of the queue is on its way
-    bool read_pending_ = false;
-    std::uint32_t read_offset_ = 0;
-    cycle read_first_ = 0;
-    std::vector<std::uint8_t> read_data_;
-    bool read_ready_ = false;
+    std::shared_ptr<sram_read> reading_;
     std::uint32_t control_ = 0;
     std::array<std::uint32_t, 16> pointers_{};
     std::array<std::uint8_t, 64> config_{};
     sc_core::sc_event word_;
     settled_value posted_seen_{posted};
     // What ended at this instant: a tenure that begins at it does not know yet.
-    sim::picoseconds freed_at_ = 0;
+    sim::picoseconds freed_at_ = sim::never;
     std::uint64_t freed_bytes_ = 0;
     std::uint64_t freed_clocks_ = 0;
 };
