@@ -291,8 +291,10 @@ void pci_bus::ask_target(active& a, std::uint64_t claimed_bytes, std::uint64_t a
     if (!a.target) return;
     publish();
     to_target(*a.target, *a.payload, phase::address);
-    check_answer(a);
-    a.tenure = tenure(terms_of(a, claimed_bytes), address_clock);
+    const tenure_terms terms = terms_of(a, claimed_bytes);
+    if (const char* fault = fault_of(terms, initial_limit_clocks))
+        throw sim::model_error(name(), fmt::format("target {}: {}", *a.target, fault));
+    a.tenure = tenure(terms, address_clock);
 }
 
 tenure_terms pci_bus::terms_of(const active& a, std::uint64_t claimed_bytes) const {
@@ -339,27 +341,6 @@ void pci_bus::check_request(const active& a) const {
     if (!pcix && pci.command == command::write_and_invalidate &&
         (a.payload->get_address() % properties_.cache_line_bytes || length % properties_.cache_line_bytes))
         wrong("write and invalidate moves whole cache lines");
-}
-
-void pci_bus::check_answer(const active& a) const {
-    const auto& answer = pci_extension::of(*a.payload).answer;
-    const auto wrong = [&](const char* what) {
-        throw sim::model_error(name(), fmt::format("target {}: {}", *a.target, what));
-    };
-    const bool pcix = properties_.kind == bus_kind::pcix;
-    if (answer.kind == answer_kind::split && !pcix) wrong("PCI has no split response");
-    if (answer.kind == answer_kind::split && !is_read(pci_extension::of(*a.payload).command, bus_kind::pcix))
-        wrong("only a read can be split");
-    if (answer.wait_clocks > (pcix ? 0 : 7)) wrong("too many wait states between data phases");
-    // PCI-X: a retry comes within 8 clocks (facts/lanai_pcix.md C2).
-    const std::uint64_t limit = pcix && answer.kind == answer_kind::retry
-                                    ? std::min<std::uint64_t>(8, initial_limit_clocks)
-                                    : initial_limit_clocks;
-    const auto& t = a.tenure.terms();
-    tenure_terms with_answer = t;
-    with_answer.answer = answer;
-    const auto clocks = tenure(with_answer, 0).clocks();
-    if (clocks.first_data + 1 > limit) wrong("too late with its first data or STOP#");
 }
 
 /// Puts the tenure's clocks, and what they mean in picoseconds, where all parties read them.

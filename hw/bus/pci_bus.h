@@ -102,7 +102,6 @@ private:
     tenure_terms terms_of(const active& a, std::uint64_t claimed_bytes) const;
     void check_decode(const std::string& where, std::uint64_t clocks) const;
     void check_request(const active& a) const;
-    void check_answer(const active& a) const;
     void publish();
     bool out_of_time();
     void shortened();

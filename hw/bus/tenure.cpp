@@ -15,7 +15,25 @@ constexpr std::uint64_t adb_notice_phases = 4;
 constexpr std::uint64_t pci_decode_window = 4;
 constexpr std::uint64_t pcix_decode_window = 6;
 
+/// PCI: from one data phase to the next. PCI-X: from FRAME# to a retry.
+constexpr std::uint64_t later_limit_clocks = 8;
+constexpr std::uint64_t pcix_retry_limit_clocks = 8;
+
 }  // namespace
+
+const char* fault_of(const tenure_terms& terms, std::uint64_t initial_limit_clocks) {
+    const target_answer& answer = terms.answer;
+    const bool pcix = terms.kind == bus_kind::pcix;
+    if (answer.kind == answer_kind::split && !pcix) return "PCI has no split response";
+    if (answer.kind == answer_kind::split && !terms.read) return "only a read can be split";
+    if (answer.wait_clocks >= (pcix ? 1 : later_limit_clocks))
+        return "too many wait states between data phases";
+    const std::uint64_t limit = pcix && answer.kind == answer_kind::retry
+                                    ? std::min(pcix_retry_limit_clocks, initial_limit_clocks)
+                                    : initial_limit_clocks;
+    const bool late = tenure(terms, 0).clocks().first_data + 1 > limit;
+    return late ? "too late with its first data or STOP#" : nullptr;
+}
 
 tenure::tenure(const tenure_terms& terms, std::uint64_t address_clock) : terms_(terms) {
     clocks_.address = address_clock;

@@ -24,6 +24,10 @@ struct tenure_terms {
     target_answer answer;
 };
 
+/// The rule that the target's answer breaks, as text for its author; null when it is legal.
+/// `initial_limit_clocks`: from FRAME# to the end of the first data phase.
+const char* fault_of(const tenure_terms& terms, std::uint64_t initial_limit_clocks);
+
 /// One tenure of the bus in closed form: every phase as a clock number, computed once; it can only get
 /// shorter. Pure arithmetic: knows neither SystemC nor who the parties are. (facts/lanai_pcix.md C1, C2)
 class tenure {

@@ -219,6 +219,33 @@ TEST(tenure, target_stop_in_mid_burst) {
     EXPECT_EQ(x.clocks().phases, 16u);
 }
 
+std::string fault(tenure_terms t, target_answer answer, std::uint64_t limit = 16) {
+    t.answer = answer;
+    const char* f = fault_of(t, limit);
+    return f ? f : "";
+}
+
+TEST(tenure, a_target_keeps_its_limits) {
+    const std::string late = "too late with its first data or STOP#";
+    const std::string waits = "too many wait states between data phases";
+    // PCI, medium: the first data phase stands in clock 2 + w and must end by clock 16: w <= 13.
+    EXPECT_EQ(fault(pci(true, 2, 8), {.initial_wait_clocks = 13}), "");
+    EXPECT_EQ(fault(pci(true, 2, 8), {.initial_wait_clocks = 14}), late);
+    EXPECT_EQ(fault(pci(true, 2, 8), {.initial_wait_clocks = 29}, 32), "");
+    EXPECT_EQ(fault(pci(true, 2, 8), {.initial_wait_clocks = 30}, 32), late);
+    EXPECT_EQ(fault(pci(true, 2, 8), {.wait_clocks = 7}), "");
+    EXPECT_EQ(fault(pci(true, 2, 8), {.wait_clocks = 8}), waits);
+    EXPECT_EQ(fault(pci(true, 2, 8), {.kind = answer_kind::split}), "PCI has no split response");
+    EXPECT_EQ(fault(pcix(false, 1, 8), {.kind = answer_kind::split}), "only a read can be split");
+    EXPECT_EQ(fault(pcix(true, 1, 8), {.wait_clocks = 1}), waits);
+    // PCI-X, decode A: address 0, attributes 1, DEVSEL# 2, first data 3 + w, done by 16: w <= 12.
+    EXPECT_EQ(fault(pcix(true, 1, 8), {.initial_wait_clocks = 12}), "");
+    EXPECT_EQ(fault(pcix(true, 1, 8), {.initial_wait_clocks = 13}), late);
+    // PCI-X: retry within 8.
+    EXPECT_EQ(fault(pcix(true, 1, 8), {.kind = answer_kind::retry, .initial_wait_clocks = 4}), "");
+    EXPECT_EQ(fault(pcix(true, 1, 8), {.kind = answer_kind::retry, .initial_wait_clocks = 5}), late);
+}
+
 /// MB/s of bursts of `bytes` on a bus of `width` bytes at the exact clock of `period_ps`, rounded down.
 std::uint64_t mbytes_per_s(std::uint64_t bytes, std::uint64_t burst_clocks, std::uint64_t period_ps) {
     return bytes * 1'000'000 / (burst_clocks * period_ps);
