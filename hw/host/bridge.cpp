@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "hw/sim/error.h"
+#include "hw/sim/simulation.h"
 
 namespace vinic::host {
 
@@ -153,7 +154,8 @@ bridge::bridge(const sc_core::sc_module_name& name, memory& ram, bus::pci_bus& b
       delayed_retries(*this, "delayed_retries", "DMA reads told to come again"),
       discarded(*this, "discarded", "delayed reads that nobody came for"),
       aborted(*this, "aborted", "loads, stores and split completions that nobody answered"),
-      pio_probe(*this, "pio", "loads (processor to processor) and stores (bridge to card)"),
+      store_probe(*this, "store", "a write of a processor, from the bridge to the card"),
+      load_probe(*this, "load", "a load, processor to processor"),
       posted_probe(*this, "posted", 8, "writes in the posting buffer"),
       memory_(ram),
       bus_(bus.properties()),
@@ -167,6 +169,7 @@ bridge::bridge(const sc_core::sc_module_name& name, memory& ram, bus::pci_bus& b
     const auto most = bus_.max_initial_waits(static_cast<std::uint32_t>(decode_clocks));
     if (write_wait_clocks > most)
         throw sim::input_error("{}.write_wait_clocks: this bus allows {} at most", this->name(), most);
+    sim::simulation::current().on_settle([this] { return reported_until(); });
     SC_HAS_PROCESS(bridge);
     SC_METHOD(admit);
     sensitive << arrival_;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <list>
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -76,7 +77,8 @@ public:
     sim::counter<sim::unit::events> discarded;
     sim::counter<sim::unit::events> aborted;
 
-    sim::span_probe pio_probe;
+    sim::span_probe store_probe;
+    sim::span_probe load_probe;
     sim::value_probe posted_probe;
 
     /// Takes its place on the bus, with RAM mapped from address 0. `free`: the what-if in which the host
@@ -148,6 +150,7 @@ private:
     void flush_all(context& on);
     void admit();
     void finish(access& a, bus::job_status status);
+    sim::picoseconds reported_until() const;
     void on_supply(bus::job&, std::uint64_t offset, std::uint64_t count) override;
     void on_done(bus::job&, bus::job_status) override;
     sim::picoseconds host_time(std::uint64_t ns) const { return free_ ? 0 : ns * 1000; }
@@ -170,9 +173,10 @@ private:
     std::uint64_t processors_;
     bool free_;
 
-    std::list<access> arrivals_;  ///< waiting for room; by time, then number
-    std::list<access> accesses_;  ///< given to `initiator`
-    std::uint64_t posted_ = 0;    ///< writes among them
+    std::list<access> arrivals_;               ///< waiting for room; by time, then number
+    std::list<access> accesses_;               ///< given to `initiator`
+    std::uint64_t posted_ = 0;                 ///< writes among them
+    std::multiset<sim::picoseconds> loading_;  ///< begins of the loads under way
     sc_core::sc_event arrival_;
     std::map<unsigned, std::vector<combining_buffer>> combining_;  ///< by context, oldest first
 

@@ -21,6 +21,7 @@ void bridge::store(context& on, pci_address at, std::span<const std::byte> from)
 void bridge::load(context& on, pci_address at, std::span<std::byte> into) {
     flush_all(on);
     const sim::picoseconds begin = sim::now();
+    loading_.insert(begin);
     on.stall([&] {
         sc_core::wait(sim::to_sc_time(host_time(load_request_ns)));
         waiter answer{.into = into};
@@ -31,9 +32,10 @@ void bridge::load(context& on, pci_address at, std::span<std::byte> into) {
         answer.wait();
         sc_core::wait(sim::to_sc_time(host_time(load_return_ns)));
     });
+    loading_.erase(loading_.find(begin));
     loads.add();
     load_time.add(sim::now() - begin);
-    pio_probe.report(begin, sim::now(), "load", {{"address", at}, {"bytes", into.size()}});
+    load_probe.report(begin, sim::now(), "load", {{"address", at}, {"bytes", into.size()}});
 }
 
 void bridge::store_combined(context& on, pci_address at, std::span<const std::byte> from) {
@@ -156,9 +158,19 @@ void bridge::finish(access& a, bus::job_status status) {
         a.waiter->go();
         return;
     }
-    pio_probe.report(a.arrived, sim::now(), "store", {{"address", a.job.address}, {"bytes", a.bytes.size()}});
+    store_probe.report(a.arrived, sim::now(), "store",
+                       {{"address", a.job.address}, {"bytes", a.bytes.size()}});
     posted_probe.set(--posted_);
     if (!arrivals_.empty()) arrival_.notify(sc_core::SC_ZERO_TIME);
+}
+
+/// Loads and stores are reported when they end, with their begin.
+sim::picoseconds bridge::reported_until() const {
+    sim::picoseconds first = loading_.empty() ? sim::never : *loading_.begin();
+    for (const auto* waiting : {&accesses_, &arrivals_})
+        for (const access& a : *waiting)
+            if (!a.is_load) first = std::min(first, a.arrived);
+    return first == sim::never || first == 0 ? first : first - 1;
 }
 
 }  // namespace vinic::host

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "hw/host/interrupt_context.h"
+#include "hw/sim/simulation.h"
 
 namespace vinic::host {
 
@@ -132,8 +133,17 @@ cpu::cpu(const sc_core::sc_module_name& name, memory& ram, bool free)
       processors_(count),
       interrupt_(std::make_unique<interrupt_context>(*this)) {
     for (std::uint64_t i = 0; i < count; ++i)
-        running_probes.push_back(std::make_unique<sim::span_probe>(
-            *this, fmt::format("running{}", i), fmt::format("the process that has processor {}", i)));
+        running_probes.push_back(std::make_unique<sim::value_probe>(
+            *this, fmt::format("running{}", i), 16,
+            fmt::format("who has processor {}: process number + 1, or 0", i)));
+    sim::simulation::current().on_commit([this] {
+        memory_.commit();
+        settle();
+    });
+    sim::simulation::current().on_settle([this]() -> sim::picoseconds {
+        const bool serving = processors_.front().in_interrupt;
+        return serving ? clock_.edge(interrupt_begin_) - 1 : sim::never;
+    });
     sc_core::sc_spawn_options method;
     method.spawn_method();
     method.dont_initialize();

@@ -74,7 +74,8 @@ public:
     sim::counter<sim::unit::bytes> bytes_copied;
 
     sim::span_probe interrupt_probe;
-    std::vector<std::unique_ptr<sim::span_probe>> running_probes;  ///< who has processor i
+    /// Who has processor i: process number + 1, or 0.
+    std::vector<std::unique_ptr<sim::value_probe>> running_probes;
 
     /// `free`: the what-if in which software costs nothing (a look that finds nothing still takes a clock).
     cpu(const sc_core::sc_module_name& name, memory& ram, bool free);
@@ -148,7 +149,6 @@ private:
     void end_interrupt();
     void tell_sharers(const process& who);
     processor& processor_of(const process& p) { return processors_[p.last_processor_]; }
-    void probe_running(const process& p, const processor& on);
 
     sim::clock_domain clock_;
     memory& memory_;

@@ -115,6 +115,7 @@ void cpu::dispatch(process& p, processor& on, std::uint64_t edge) {
     p.last_processor_ = static_cast<unsigned>(&on - processors_.data());
     p.state_ = state::running;
     on.current = on.last = &p;
+    running_probes[p.last_processor_]->set(p.number() + 1);
     on.taken = on.leavable_since = edge;
     start(p);
 }
@@ -143,7 +144,7 @@ void cpu::vacate(process& p) {
     if (from.current != &p) return;
     from.current = nullptr;
     from.free_since = edge_now();
-    probe_running(p, from);
+    running_probes[p.last_processor_]->set(0);
 }
 
 // --- What contexts ask for
@@ -225,11 +226,6 @@ void cpu::settle() {
         const clocks executed = p->state_ == state::running ? edge - p->since_ : 0;
         p->count_slept_polls(executed - std::min(executed, p->overhead_));
     }
-}
-
-void cpu::probe_running(const process& p, const processor& on) {
-    running_probes[p.last_processor_]->report(clock_.edge(on.taken), sim::now(), p.name(),
-                                              {{"process", p.number()}});
 }
 
 }  // namespace vinic::host
