@@ -72,8 +72,8 @@ void myvia_work_queue::post(host::process& on, std::span<const std::byte, descri
     doorbells_->ring(on, receive_ ? myvia::doorbell_receive : myvia::doorbell_send, vi_, posted_);
 }
 
-host::physical_range myvia_work_queue::head() const {
-    return {.begin = ring_.begin() + slot_offset(taken_) + offsetof(abi::vi_control_segment, status),
+host::physical_range myvia_work_queue::status_of(std::uint32_t number) const {
+    return {.begin = ring_.begin() + slot_offset(number) + offsetof(abi::vi_control_segment, status),
             .bytes = sizeof(std::uint32_t)};
 }
 

@@ -75,7 +75,8 @@ public:
     std::uint32_t outstanding() const override { return posted_ - taken_; }
     void post(host::process& on, std::span<const std::byte, descriptor_bytes> descriptor,
               host::virtual_address where, std::uint32_t handle) override;
-    host::physical_range head() const override;
+    host::physical_range tail() const override { return status_of(posted_); }
+    host::physical_range head() const override { return status_of(taken_); }
     bool head_done() const override;
     descriptor_completion take() override;
     void arm(host::process& on) override;
@@ -83,6 +84,7 @@ public:
     host::physical_address ring() const { return ring_.begin(); }
 
 private:
+    host::physical_range status_of(std::uint32_t number) const;
     std::uint64_t slot_offset(std::uint32_t number) const {
         return std::uint64_t{number & (capacity() - 1)} * abi::myvia::slot_bytes;
     }

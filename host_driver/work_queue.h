@@ -34,6 +34,8 @@ public:
     bool empty() const { return outstanding() == 0; }
     bool full() const { return outstanding() == capacity(); }
 
+    /// Where the next descriptor that is posted will be completed: what `head` is when its turn has come.
+    virtual host::physical_range tail() const = 0;
     /// Hands over a descriptor: its first 64 bytes, where it lies and the handle of that memory. The queue is
     /// not full. Takes the time of copying and of the doorbell.
     virtual void post(host::process& on, std::span<const std::byte, descriptor_bytes> descriptor,

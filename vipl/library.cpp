@@ -35,7 +35,7 @@ library::library(const sc_core::sc_module_name& name, host::cpu& cpu,
       posts(*this, "posts", "descriptors posted"),
       completions(*this, "completions", "completed descriptors taken off their queues"),
       blocking_waits(*this, "blocking_waits", "waits that went to the kernel"),
-      call_probe(*this, "call", "VIPL calls"),
+      call_probe(*this, "call", "descriptors as they are posted and taken back"),
       error_probe(*this, "asynchronous_error", "asynchronous errors, as programs are told"),
       cpu_(cpu),
       cards_(std::move(cards)) {}

@@ -45,6 +45,20 @@ void write_status(program& p, host::virtual_address descriptor, std::uint32_t st
                    std::as_bytes(std::span(&status, 1)));
 }
 
+std::uint32_t length_in(std::span<const std::byte, driver::descriptor_bytes> descriptor) {
+    abi::vi_control_segment control;
+    std::memcpy(&control, descriptor.data(), sizeof control);
+    return control.length;
+}
+
+/// A descriptor goes to the card or has come back; `slot`: address of the status word that completes it.
+void report(thread& t, const vi_object& vi, sim::picoseconds begin, const char* call,
+            host::physical_address slot, std::uint32_t bytes) {
+    t.of.lib.call_probe.report(
+        begin, sim::now(), call,
+        {{"card", vi.nic->card}, {"vi", vi.kernel->index}, {"slot", slot}, {"bytes", bytes}});
+}
+
 VIP_RETURN fail(thread& t, const vi_object& vi, driver::error_code code, host::virtual_address descriptor,
                 VIP_RETURN result) {
     t.self.trap([&] { vi.nic->agent->fail_vi(t.self, vi.kernel, code, descriptor); });
@@ -60,6 +74,7 @@ VIP_RETURN post(VIP_VI_HANDLE handle, bool receive, const VIP_DESCRIPTOR* descri
     if (!receive && decisions::is(lib.choices.send_unconnected, "invalid_state") &&
         vi->kernel->state != driver::vi_state::connected)
         return refuse(t, VIP_INVALID_STATE);
+    const sim::picoseconds begin = sim::now();
     t.self.compute(lib.call_clocks + lib.post_clocks);
     const auto where = static_cast<host::virtual_address>(reinterpret_cast<std::uintptr_t>(descriptor));
     std::array<std::byte, driver::descriptor_bytes> bytes{};
@@ -68,8 +83,10 @@ VIP_RETURN post(VIP_VI_HANDLE handle, bool receive, const VIP_DESCRIPTOR* descri
     if (vi->kernel->work(receive)->full())
         return fail(t, *vi, driver::error_code::vi_overrun, where, VIP_ERROR_RESOURCE);
     write_status(t.of, where, 0);
+    const host::physical_address slot = vi->kernel->work(receive)->tail().begin;
     vi->kernel->work(receive)->post(t.self, bytes, where, memory_handle);
     t.of.lib.posts.add();
+    report(t, *vi, begin, receive ? "VipPostRecv" : "VipPostSend", slot, length_in(bytes));
     return VIP_SUCCESS;
 }
 
@@ -123,6 +140,8 @@ VIP_RETURN wait(VIP_VI_HANDLE handle, bool receive, VIP_ULONG timeout, VIP_DESCR
 
 // The program's descriptor gets what the card wrote: status last (facts vipl.md 7).
 VIP_RETURN take_descriptor(thread& t, vi_object& vi, bool receive, VIP_DESCRIPTOR** descriptor) {
+    const sim::picoseconds begin = sim::now();
+    const host::physical_address slot = vi.kernel->work(receive)->head().begin;
     const driver::descriptor_completion completion = vi.kernel->work(receive)->take();
     t.self.compute(t.of.lib.done_clocks);
     t.of.lib.completions.add();
@@ -135,6 +154,7 @@ VIP_RETURN take_descriptor(thread& t, vi_object& vi, bool receive, VIP_DESCRIPTO
         write_status(t.of, completion.descriptor, completion.status);
     }
     *descriptor = reinterpret_cast<VIP_DESCRIPTOR*>(completion.descriptor);
+    report(t, vi, begin, receive ? "VipRecvDone" : "VipSendDone", slot, completion.length);
     return (completion.status & VIP_STATUS_ERROR_MASK) != 0 ? VIP_DESCRIPTOR_ERROR : VIP_SUCCESS;
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 #include <utility>
 
 #include "hw/sim/error.h"
@@ -69,6 +70,12 @@ std::uint64_t memory::lowest_run(std::uint64_t count) const {
     return begin;
 }
 
+memory::block memory::allocate_pages(std::uint64_t count) {
+    auto* const pages = static_cast<std::byte*>(std::calloc(count, page_bytes));
+    if (pages == nullptr) throw std::bad_alloc();
+    return block(pages);
+}
+
 physical_address memory::allocate_frame() { return allocate_contiguous(page_bytes); }
 
 physical_address memory::allocate_frame(std::byte* page, const void* owner) {
@@ -87,8 +94,8 @@ physical_address memory::allocate_contiguous(std::uint64_t bytes) {
         blocks_.erase(i);
         take(i);
     }
-    auto& block = blocks_[first] = std::make_unique<std::byte[]>(count * page_bytes);
-    for (std::uint64_t i = 0; i < count; ++i) frames_[first + i].page = block.get() + i * page_bytes;
+    const block& run = blocks_[first] = allocate_pages(count);
+    for (std::uint64_t i = 0; i < count; ++i) frames_[first + i].page = run.get() + i * page_bytes;
     return first * page_bytes;
 }
 
@@ -139,8 +146,8 @@ std::byte* memory::pointer(physical_address at) {
     frame& f = frame_at(index);
     if (!f.page) {
         // RAM that nobody allocated is RAM all the same: hardware may be told to write there.
-        auto& block = blocks_[index] = std::make_unique<std::byte[]>(page_bytes);
-        f.page = block.get();
+        const block& page = blocks_[index] = allocate_pages(1);
+        f.page = page.get();
     }
     return f.page + (at & page_mask);
 }

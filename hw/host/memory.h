@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <deque>
 #include <functional>
 #include <map>
@@ -122,6 +123,11 @@ private:
         const void* owner = nullptr;  ///< of a page that lives elsewhere
         sim::picoseconds changed_at = 0;
     };
+    /// From calloc: zeros, and real memory only where they are touched (rings of descriptors mostly are not).
+    struct releaser {
+        void operator()(std::byte* pages) const { std::free(pages); }
+    };
+    using block = std::unique_ptr<std::byte[], releaser>;
     struct pending_write {
         sim::picoseconds at;
         physical_range where;
@@ -142,6 +148,7 @@ private:
     frame& used_frame(physical_address at, const char* doing);
     std::uint64_t take(std::uint64_t index);
     void release(std::uint64_t index);
+    static block allocate_pages(std::uint64_t count);
     std::uint64_t lowest_run(std::uint64_t count) const;
     void check(const physical_range& range) const;
     /// Calls `use(pointer, offset, bytes)` for each piece of the range that lies in one page.
@@ -152,8 +159,8 @@ private:
     std::set<std::uint64_t> free_;  ///< below frames_.size()
     std::uint64_t in_use_ = 0;
     sim::picoseconds changed_elsewhere_at_ = 0;
-    std::map<std::uint64_t, std::unique_ptr<std::byte[]>> blocks_;  ///< own pages and runs, by first frame
-    std::deque<pending_write> pending_;                             ///< by time
+    std::map<std::uint64_t, block> blocks_;  ///< own pages and runs, by first frame
+    std::deque<pending_write> pending_;      ///< by time
     std::vector<watched> watched_;
 };
 
