@@ -2,11 +2,14 @@
 // Notes what probes report.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <map>
 #include <string>
 #include <vector>
 
 #include "hw/sim/probe.h"
+#include "hw/sim/random.h"
 
 namespace vinic::nic::test {
 
@@ -28,6 +31,32 @@ struct span_log : sim::listener {
         entry e{begin, end, std::string(what), {}};
         for (const sim::field& f : fields) e.fields.emplace(f.name, f.value);
         spans[p.name()].push_back(std::move(e));
+    }
+};
+
+/// What each probe of the simulation reported, as a hash, so that two runs can be compared probe by probe.
+struct probe_hashes : sim::listener {
+    std::map<std::string, std::uint64_t> hashes;
+
+    void add(const sim::probe& p, const std::string& text) {
+        std::uint64_t& h = hashes[p.name()];
+        h = sim::fnv1a(text, h);
+    }
+    void on_value(const sim::value_probe& p, sim::picoseconds at, std::uint64_t bits,
+                  std::uint64_t floating) override {
+        add(p, fmt::format("{} {} {};", at, bits, floating));
+    }
+    void on_span(const sim::span_probe& p, sim::picoseconds begin, sim::picoseconds end,
+                 std::string_view what, std::span<const sim::field> fields) override {
+        std::string text = fmt::format("{} {} {}", begin, end, what);
+        for (const sim::field& f : fields) text += fmt::format(" {}={}", f.name, f.value);
+        add(p, text + ";");
+    }
+    void on_packet(const sim::packet_probe& p, sim::picoseconds at, std::span<const std::uint8_t> bytes,
+                   std::string_view note) override {
+        std::string text = fmt::format("{} {} ", at, note);
+        text.append(bytes.begin(), bytes.end());
+        add(p, text + ";");
     }
 };
 
