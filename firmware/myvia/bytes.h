@@ -18,6 +18,25 @@ constexpr uint32_t network(uint32_t value) { return card_is_big_endian ? value :
 // To and from the program's descriptors.
 constexpr uint32_t program(uint32_t value) { return card_is_big_endian ? __builtin_bswap32(value) : value; }
 
+// The low half of a word that is in the program's byte order.
+constexpr uint32_t program_low_half(uint32_t value) {
+    return card_is_big_endian ? value >> 24 | (value >> 8 & 0xFF00) : value & 0xFFFF;
+}
+
+// The high half, not swapped: only whether it is zero makes sense.
+constexpr uint32_t program_high_half(uint32_t value) {
+    return card_is_big_endian ? value & 0xFFFF : value >> 16;
+}
+
+// The same pointer, of which the compiler does not know that it points into an array of fixed place.
+// Otherwise it addresses each field by a constant of its own plus the index: three instructions a field in
+// place of one.
+template <typename type>
+[[gnu::always_inline]] inline type* opaque(type* pointer) {
+    asm("" : "+r"(pointer));
+    return pointer;
+}
+
 constexpr uint64_t join(uint32_t high, uint32_t low) { return static_cast<uint64_t>(high) << 32 | low; }
 constexpr uint32_t high_word(uint64_t value) { return static_cast<uint32_t>(value >> 32); }
 constexpr uint32_t low_word(uint64_t value) { return static_cast<uint32_t>(value); }

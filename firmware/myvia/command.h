@@ -47,18 +47,25 @@ inline void set_attributes(vi& of) {
 }
 
 inline void reset_queue(work_queue& queue, uint32_t ring_argument, uint32_t completion_queue) {
-    queue.ring = join(argument(ring_argument), argument(ring_argument + 1));
+    queue.ring_high = argument(ring_argument);
+    queue.ring_low = argument(ring_argument + 1);
     queue.posted = queue.fetched = queue.next = queue.completed = 0;
     queue.fetching = queue.discard = queue.armed = 0;
     queue.completion_queue = completion_queue;
 }
 
+inline bool crosses_4_gib(uint32_t ring_low, uint32_t slots) {
+    return slots * slot_bytes - 1 > 0xFFFFFFFF - ring_low;
+}
+
 // The links of lists stay: a VI may still be in one from its former life.
 inline uint32_t create_vi() {
     const uint32_t index = argument(0), slots = argument(10), reliability = argument(3);
-    if (index >= max_vis || argument(1) >= max_processes || slots == 0 || (slots & (slots - 1)) != 0 ||
-        !good_queue(argument(11)) || !good_queue(argument(12)) || reliability == 0 ||
-        (reliability & (reliability - 1)) != 0 || reliability > abi::vi_reliable_reception)
+    if (index >= max_vis || argument(1) >= max_processes || slots == 0 || slots > 65536 ||
+        (slots & (slots - 1)) != 0 || crosses_4_gib(argument(7), slots) ||
+        crosses_4_gib(argument(9), slots) || !good_queue(argument(11)) || !good_queue(argument(12)) ||
+        reliability == 0 || (reliability & (reliability - 1)) != 0 ||
+        reliability > abi::vi_reliable_reception)
         return command_bad_argument;
     vi& of = vis[index];
     if (of.state != vi_unused) return command_wrong_state;
@@ -69,10 +76,11 @@ inline uint32_t create_vi() {
     reset_queue(of.send, 6, argument(11));
     reset_queue(of.receive, 8, argument(12));
     of.building = nullptr;
-    of.ends = of.key = 0;
+    of.ends = of.arriving_ends = of.key = 0;
     of.started = 0;
     of.refuse = refuse_nothing;
     of.state = vi_idle;
+    ++registrations;
     return command_ok;
 }
 
@@ -81,6 +89,7 @@ inline uint32_t set_vi() {
     vi& of = vis[argument(0)];
     if (of.state != vi_idle) return command_wrong_state;
     set_attributes(of);
+    ++registrations;
     return command_ok;
 }
 
@@ -104,6 +113,7 @@ inline uint32_t connect_vi() {
     if (of.state != vi_idle || of.flushing) return command_wrong_state;
     const route_words route = align_route(route_length, 4);
     of.ends = argument(1) << 16 | index;
+    of.arriving_ends = index << 16 | argument(1);
     of.key = argument(2);
     of.limit = least(of.max_transfer, argument(6));
     of.loopback = route_length == 0;
@@ -121,6 +131,7 @@ inline uint32_t connect_vi() {
     of.expected = of.placed = of.placing = 0;
     of.acknowledgements = of.urgent = of.refuse = of.final_status = 0;
     of.state = vi_connected;
+    of.express = !is_reliable(of);
     if (of.send.posted != of.send.next) schedule(of);
     return command_ok;
 }
@@ -130,6 +141,7 @@ inline uint32_t end_vi(uint32_t state) {
     vi& of = vis[argument(0)];
     if (of.state == vi_unused) return command_wrong_state;
     leave_connection(of, state);
+    if (state == vi_unused) of.process = no_process;
     of.refuse = state == vi_error ? of.refuse : refuse_nothing;
     return wait_for_channels(&of);
 }
@@ -145,7 +157,7 @@ inline uint32_t disconnect_vi() {
 // --- Regions
 
 inline uint32_t pages_of(const region& of) {
-    return (of.page_offset + of.length + page_bytes - 1) / page_bytes;
+    return (low_word(of.address) % page_bytes + of.length + page_bytes - 1) / page_bytes;
 }
 
 inline uint32_t set_region() {
@@ -154,11 +166,16 @@ inline uint32_t set_region() {
     if (index >= max_regions || (handle & ((1u << handle_region_bits) - 1)) != index + 1 ||
         length > 0xFFFFFFFF - 2 * page_bytes || first_page >= entries)
         return command_bad_argument;
-    const region fresh = {
-        join(argument(2), argument(3)), handle, length, first_page, argument(6), argument(7),
-        argument(3) % page_bytes};
+    const region fresh = {.address = join(argument(2), argument(3)),
+                          .length = length,
+                          .first_page = first_page,
+                          .tag = argument(6),
+                          .rdma_enables = argument(7),
+                          .program_handle = program(handle),
+                          .program_address_high = program(argument(2))};
     if (pages_of(fresh) > entries - first_page) return command_bad_argument;
     forget_pages(first_page, pages_of(fresh));
+    ++registrations;
     regions[index] = fresh;
     return command_ok;
 }
@@ -166,8 +183,9 @@ inline uint32_t set_region() {
 inline uint32_t clear_region() {
     if (argument(0) >= max_regions) return command_bad_argument;
     region& of = regions[argument(0)];
-    if (of.handle != 0) forget_pages(of.first_page, pages_of(of));
-    of.handle = 0;
+    if (of.program_handle != 0) forget_pages(of.first_page, pages_of(of));
+    of.program_handle = 0;
+    ++registrations;
     return wait_for_channels(nullptr);
 }
 
@@ -175,8 +193,12 @@ inline uint32_t clear_region() {
 
 inline void list_open_processes() {
     open_count = 0;
-    for (process& one : processes)
-        if (one.open) open_processes[open_count++] = &one;
+    next_doorbells[0] = &silent_doorbell;
+    for (process& one : processes) {
+        if (!one.open) continue;
+        open_processes[open_count] = &one;
+        next_doorbells[open_count++] = &doorbell_pages[one.index].ring[one.taken % doorbells_per_page];
+    }
 }
 
 inline uint32_t open_process() {
@@ -186,7 +208,6 @@ inline uint32_t open_process() {
     opened.index = argument(0);
     opened.host_page = join(argument(1), argument(2));
     opened.taken = opened.reported = 0;
-    opened.next = doorbell_pages[opened.index].ring;
     for (volatile doorbell& entry : doorbell_pages[opened.index].ring) entry.what = 0;
     opened.open = 1;
     list_open_processes();
@@ -300,10 +321,8 @@ inline void run_command() {
     command_is_done(command_ok);
 }
 
-inline void poll_command() {
-    const uint32_t number = card_interface.command_number;
-    if (number == progress.seen) return;
-    progress.seen = number;
+[[gnu::noinline]] inline void take_command() {
+    progress.seen = card_interface.command_number;
     start_command();
 }
 

@@ -38,10 +38,10 @@ struct completion_words {
 };
 inline completion_words completion_buffers[128];
 
-inline uint32_t* completion_buffer() { return completion_buffers[writes.head % 128].words; }
+inline uint32_t* completion_buffer() { return opaque(completion_buffers[writes.head % 128].words); }
 
 inline void write_queue_entry(uint32_t number, uint32_t vi_and_queue) {
-    completion_queue& queue = completion_queues[number];
+    completion_queue& queue = *opaque(&completion_queues[number]);
     uint32_t* words = completion_buffer();
     words[0] = network(vi_and_queue);
     words[1] = network(queue.pass);
@@ -77,8 +77,7 @@ inline void complete(vi& of, work_queue& queue, bool receives, uint32_t reserved
     words[1] = immediate;
     words[2] = program(length);
     words[3] = program(status | abi::vi_status_done);
-    writes.post(queue.ring + (queue.completed & of.ring_mask) * abi::myvia::slot_bytes +
-                    abi::myvia::slot_completion_offset,
+    writes.post(slot_address(queue, queue.completed, of.ring_mask) + abi::myvia::slot_completion_offset,
                 words, 16);
     slot_completed(of, queue, receives);
 }
@@ -88,15 +87,14 @@ inline void complete_flushed(vi& of, work_queue& queue, bool receives) {
     uint32_t* words = completion_buffer();
     words[0] = program(abi::vi_status_done | abi::vi_status_flushed_error |
                        (receives ? abi::vi_status_op_receive : abi::vi_status_op_send));
-    writes.post(queue.ring + (queue.completed & of.ring_mask) * abi::myvia::slot_bytes +
-                    abi::myvia::slot_completion_offset + 12,
+    writes.post(slot_address(queue, queue.completed, of.ring_mask) + abi::myvia::slot_completion_offset + 12,
                 words, 4);
     slot_completed(of, queue, receives);
 }
 
 // The oldest started send is done.
 inline void complete_send(vi& of) {
-    const send_record& record = record_of(of, of.send.completed);
+    const send_record& record = *opaque(&record_of(of, of.send.completed));
     complete(of, of.send, false, 0, record.immediate, record.length, record.status);
     if (of.send.posted != of.send.next || of.sending.error != 0) schedule(of);
 }

@@ -10,12 +10,15 @@ namespace vinic::myvia {
 // Fetches what is posted, as far as it is contiguous in the ring and in the cache and the cache has room.
 inline void fetch_slots(vi& of, work_queue& queue, descriptor* slots, dma_action action) {
     if (queue.fetching != 0 || short_reads.space() == 0) return;
+    const uint32_t in_cache = queue.fetched - queue.next;
+    uint32_t count = queue.posted - queue.fetched;
+    if (in_cache > of.cache_mask) return;
     const uint32_t cache_slot = queue.fetched & of.cache_mask;
-    const uint32_t room = queue.next + of.cache_mask + 1 - queue.fetched;
-    const uint32_t count = least(least(queue.posted - queue.fetched, room), of.cache_mask + 1 - cache_slot);
+    const uint32_t slots_in_cache = of.cache_mask + 1;
+    if (count > 1) count = least(least(count, slots_in_cache - in_cache), slots_in_cache - cache_slot);
     if (count == 0) return;
     queue.fetching = count;
-    short_reads.post(queue.ring + (queue.fetched & of.ring_mask) * abi::myvia::slot_bytes, &slots[cache_slot],
+    short_reads.post(slot_address(queue, queue.fetched, of.ring_mask), &slots[cache_slot],
                      count * abi::myvia::slot_bytes, true, action, reinterpret_cast<uintptr_t>(&of));
 }
 
@@ -50,16 +53,35 @@ inline void decode(descriptor& slot) {
     slot.next_handle = program(slot.next_handle);
 }
 
-// The slots that were fetched last have arrived.
-inline void slots_arrived(const vi& of, work_queue& queue, descriptor* slots) {
-    const uint32_t count = queue.fetching;
-    queue.fetching = 0;
-    if (queue.discard) {
-        queue.discard = 0;
-        return;
-    }
-    for (uint32_t i = 0; i != count; ++i) decode(slots[(queue.fetched + i) & of.cache_mask]);
+// The slots that were fetched last have arrived. How many there are to look at.
+inline uint32_t slots_arrived(work_queue& queue) {
+    const uint32_t count = queue.discard ? 0 : queue.fetching;
+    queue.fetching = queue.discard = 0;
     queue.fetched += count;
+    return count;
+}
+
+// Finds out where the segment of a usual receive descriptor lies; this also warms the cache of translations.
+inline void prepare_target(const vi& of, const descriptor& slot, receive_target& target) {
+    target.bytes = 0;
+    if (slot.segments_and_control != 1 || slot.reserved != 0 || slot.segments[0].length == 0) return;
+    const segment& only = slot.segments[0];
+    const region* where = find_region(only.handle, of.tag);
+    if (where == nullptr || !contains(*where, only.address, only.length)) return;
+    if (translate(*where, only.address, target.physical) != step_done) return;
+    target.bytes = least(only.length, page_bytes - low_word(only.address) % page_bytes);
+    target.generation = registrations;
+}
+
+// Nobody waits for receive descriptors, as a rule: all that can be done before a message comes is done now.
+inline void receive_slots_arrived(vi& of) {
+    work_queue& queue = of.receive;
+    const uint32_t count = slots_arrived(queue);
+    for (uint32_t i = queue.fetched - count; i != queue.fetched; ++i) {
+        descriptor& slot = receive_slots[of.index][i & of.cache_mask];
+        decode(slot);
+        prepare_target(of, slot, receive_targets[of.index][i & of.cache_mask]);
+    }
 }
 
 // Segment `index` of a descriptor. Segments beyond the slot's are behind the 64th byte of the program's

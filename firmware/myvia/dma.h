@@ -33,14 +33,19 @@ struct dma_entry {
     uintptr_t argument;
 };
 
-template <unsigned channel, uint32_t size, bool to_host>
+// When a channel sets its WAKE bit.
+enum class wake_policy { always, asked, never };
+
+template <unsigned channel, uint32_t size, bool to_host, wake_policy policy>
 struct dma_channel {
     static_assert((size & (size - 1)) == 0);
     alignas(8) dma_entry ring[size];
     uint32_t head;  // free running: the next block to fill
     uint32_t tail;  // the oldest block that is not known to be done
 
-    static constexpr uint32_t flags = abi::dma_flag_terminal | (to_host ? 0u : abi::dma_flag_host_to_lanai);
+    static constexpr bool has_actions = channel == 0 || channel == 2;
+    static constexpr uint32_t flags = abi::dma_flag_terminal | (to_host ? 0u : abi::dma_flag_host_to_lanai) |
+                                      (policy == wake_policy::always ? abi::dma_flag_wake : 0u);
 
     void initialise() {
         head = tail = 0;
@@ -57,41 +62,46 @@ struct dma_channel {
     bool passed(uint32_t position) const { return static_cast<int32_t>(tail - position) >= 0; }
 
     // The caller has made sure of space. `wake` asks for the WAKE bit, which makes the main loop look.
-    void post(uint64_t host, const volatile void* local, uint32_t bytes, bool wake = false,
-              dma_action action = action_none, uintptr_t argument = 0) {
+    [[gnu::always_inline]] void post(uint64_t host, const volatile void* local, uint32_t bytes,
+                                     bool wake = false, dma_action action = action_none,
+                                     uintptr_t argument = 0) {
         post_at(host, hardware::sram_address(local), bytes, wake, action, argument);
     }
 
-    void post_at(uint64_t host, uint32_t local, uint32_t bytes, bool wake, dma_action action,
-                 uintptr_t argument) {
-        dma_entry& entry = ring[head & (size - 1)];
-        const uint32_t next = entry.block.next_and_flags & ~abi::dma_flag_wake;
-        entry.block.next_and_flags = next | (wake ? abi::dma_flag_wake : 0u);
+    [[gnu::always_inline]] void post_at(uint64_t host, uint32_t local, uint32_t bytes, bool wake,
+                                        dma_action action, uintptr_t argument) {
+        dma_entry& entry = *opaque(&ring[head & (size - 1)]);
+        if constexpr (policy == wake_policy::asked) {
+            const uint32_t next = entry.block.next_and_flags & ~abi::dma_flag_wake;
+            entry.block.next_and_flags = next | (wake ? abi::dma_flag_wake : 0u);
+        }
         entry.block.checksum = 0;
         entry.block.bytes = bytes;
         entry.block.local_address = local;
         entry.block.host_high = high_word(host);
         entry.block.host_low = low_word(host);
-        entry.action = action;
-        entry.argument = argument;
+        if constexpr (has_actions) {
+            entry.action = action;
+            entry.argument = argument;
+        }
         ++head;
         hardware::barrier();
         hardware::store(hardware::PULSE, 1u << channel);
     }
 
     // The oldest block that has come to its end since the last call, or none.
-    dma_entry* done() {
+    [[gnu::always_inline]] dma_entry* done() {
         if (tail == head) return nullptr;
-        dma_entry& entry = ring[tail & (size - 1)];
+        dma_entry& entry = *opaque(&ring[tail & (size - 1)]);
         if (*const_cast<volatile uint32_t*>(&entry.block.checksum) == 0) return nullptr;
         ++tail;
         return &entry;
     }
 };
 
-inline dma_channel<0, 64, false> short_reads;
-inline dma_channel<1, 64, false> payload_reads;
-inline dma_channel<2, 128, true> writes;
-inline dma_channel<3, 16, true> credits;
+inline dma_channel<0, 64, false, wake_policy::always> short_reads;
+inline dma_channel<1, 64, false, wake_policy::always> payload_reads;
+inline dma_channel<2, 128, true, wake_policy::asked> writes;
+inline dma_channel<3, 16, true, wake_policy::never> credits;
 
 }  // namespace vinic::myvia

@@ -13,30 +13,36 @@ inline constexpr uint32_t serviced_bits = hardware::ISR_RECV | hardware::ISR_BUF
                                           hardware::ISR_WAKE0 | hardware::ISR_WAKE1 | hardware::ISR_WAKE2 |
                                           hardware::ISR_TIME0 | hardware::ISR_TIME1;
 
-inline void poll_short_reads() {
+// Whoever waits for what has just come tries again.
+[[gnu::always_inline]] inline void wake_waiting() {
+    if (scheduled_vis.head != nullptr) work |= work_send;
+    if (arrival_queue.head != nullptr) work |= work_receive;
+}
+
+[[gnu::always_inline]] inline void poll_short_reads() {
     while (dma_entry* entry = short_reads.done()) {
         const uintptr_t argument = entry->argument;
         if (entry->action == action_send_slots) {
             vi& of = *reinterpret_cast<vi*>(argument);
-            slots_arrived(of, of.send, send_slots[of.index]);
-            schedule(of);
+            slots_arrived(of.send);
+            if (scheduled_vis.head != nullptr || !express_send(of) || of.send.next != of.send.posted)
+                schedule(of);
         } else if (entry->action == action_receive_slots) {
-            vi& of = *reinterpret_cast<vi*>(argument);
-            slots_arrived(of, of.receive, receive_slots[of.index]);
+            receive_slots_arrived(*reinterpret_cast<vi*>(argument));
         } else if (entry->action == action_translation) {
             translation_arrived(static_cast<uint32_t>(argument));
         } else if (entry->action == action_segments) {
             segments_arrived(*reinterpret_cast<segment_window*>(argument));
         }
-        work |= work_send | work_receive;
+        wake_waiting();
     }
 }
 
-inline void poll_payload_reads() {
+[[gnu::always_inline]] inline void poll_payload_reads() {
     while (payload_reads.done() != nullptr) {
     }
     pump_wire();
-    work |= work_send;
+    if (scheduled_vis.head != nullptr) work |= work_send;
 }
 
 inline void poll_writes() {
@@ -49,8 +55,21 @@ inline void poll_writes() {
     run_dropped();
 }
 
+[[gnu::noinline]] inline void service_rarely(uint32_t bits) {
+    using namespace hardware;
+    if (bits & ISR_BUFF) packet_too_long();
+    if (bits & ISR_TIME0) {
+        store(ISR, ISR_TIME0);
+        if (acknowledge_timer) acknowledge_timer_expired();
+    }
+    if (bits & ISR_TIME1) {
+        store(ISR, ISR_TIME1);
+        if (retransmit_timer) retransmit_timer_expired();
+    }
+}
+
 // The wire first: an engine that stands still costs bandwidth.
-inline void service(uint32_t bits) {
+[[gnu::always_inline]] inline void service(uint32_t bits) {
     using namespace hardware;
     if (bits & ISR_SEND) {
         store(ISR, ISR_SEND);
@@ -69,19 +88,9 @@ inline void service(uint32_t bits) {
         store(ISR, ISR_WAKE2);
         poll_writes();
     }
-    if ((bits & (ISR_BUFF | ISR_TIME0 | ISR_TIME1)) == 0) return;
-    if (bits & ISR_BUFF) packet_too_long();
-    if (bits & ISR_TIME0) {
-        store(ISR, ISR_TIME0);
-        if (acknowledge_timer) acknowledge_timer_expired();
-    }
-    if (bits & ISR_TIME1) {
-        store(ISR, ISR_TIME1);
-        if (retransmit_timer) retransmit_timer_expired();
-    }
+    if ((bits & (ISR_BUFF | ISR_TIME0 | ISR_TIME1)) != 0) service_rarely(bits);
 }
-
-inline void do_work() {
+[[gnu::noinline]] inline void do_work() {
     const uint32_t todo = work;
     work = 0;
     if (todo & work_receive) run_receive();
@@ -98,12 +107,13 @@ inline void do_work() {
 }
 
 // One turn.
-inline void poll() {
+[[gnu::always_inline]] inline void poll() {
     const uint32_t bits = hardware::load(hardware::ISR) & serviced_bits;
     if (bits != 0) service(bits);
     poll_doorbells();
+    if ((work | (card_interface.command_number ^ progress.seen)) == 0) return;
     if (work != 0) do_work();
-    poll_command();
+    if (card_interface.command_number != progress.seen) take_command();
 }
 
 inline void publish_limits() {
@@ -132,7 +142,9 @@ inline void initialise() {
     store(ISR, ~(ISR_HOST_SIG | ISR_LANAI_SIG));
     store(MYRINET, MYRINET_TX_CRC8_ENABLE | MYRINET_RX_CRC8_ENABLE);
     initialise_packets();
+    for (vi& one : vis) one.process = no_process;
     store(EIMR, ISR_HOST_SIG);
+    list_open_processes();
     progress.seen = card_interface.command_number;
     publish_limits();
     card_interface.ready = 1;

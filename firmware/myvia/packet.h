@@ -105,8 +105,8 @@ inline void arm_receive(packet* into) {
 inline void release(packet* of) {
     if (of->pool == pool_receive && armed_buffer == nullptr) return arm_receive(of);
     free_packets[of->pool].push(of);
-    if (of->pool == pool_send) work |= work_send;
-    if (of->pool == pool_short) work |= work_acknowledge | work_command;
+    if (of->pool == pool_receive) return;
+    work |= of->pool == pool_send ? work_send : work_acknowledge | work_command;
 }
 
 inline void initialise_packets() {

@@ -5,7 +5,7 @@
 // for it or for their payload. VIs take turns, packet by packet.
 #pragma once
 
-#include "firmware/myvia/reliability.h"
+#include "firmware/myvia/express_send.h"
 
 namespace vinic::myvia {
 
@@ -71,7 +71,8 @@ inline send_step begin_message(vi& of) {
         return queue.fetching != 0 ? send_idle : send_blocked;
     }
     if (queue.next - queue.completed >= send_records_per_vi) return send_idle;
-    const descriptor& from = send_slots[of.index][queue.next & of.cache_mask];
+    descriptor& from = send_slots[of.index][queue.next & of.cache_mask];
+    decode(from);
     send_message& message = of.sending;
     message.active = 1;
     message.checked = 0;
@@ -101,15 +102,6 @@ inline send_step fail_message(vi& of, const descriptor& from) {
     return send_idle;
 }
 
-// The last packet of the message is finished.
-inline void end_message(vi& of) {
-    work_queue& queue = of.send;
-    of.sending.active = 0;
-    ++queue.next;
-    if (static_cast<int32_t>(queue.next - of.started) > 0) of.started = queue.next;
-    if (queue.posted != queue.fetched && queue.fetched - queue.next <= cached_slots / 2) fetch_send_slots(of);
-}
-
 // --- Packets
 
 // Posts the reads of the payload, page by page, segment by segment.
@@ -135,9 +127,8 @@ inline uint32_t fetch_payload(vi& of, descriptor& from, packet& into, uint32_t b
         uint64_t physical;
         step = translate(*where, address, physical);
         if (step != step_done) return step;
-        const bool wake = bytes == into.remaining || payload_reads.space() == 1;
         const uint32_t body = hardware::sram_address(into.body() + body_word);
-        payload_reads.post_at(physical, body + into.length - into.remaining, bytes, wake, action_none, 0);
+        payload_reads.post_at(physical, body + into.length - into.remaining, bytes, true, action_none, 0);
         into.remaining -= bytes;
         message.segment_offset += bytes;
     }
@@ -191,7 +182,10 @@ inline send_step finish_packet(vi& of, const descriptor& from, packet* finished,
         of.unacknowledged = of.next_sequence;
         finished->completes = last;
     }
-    if (last) end_message(of);
+    if (last) {
+        of.sending.active = 0;
+        end_message(of);
+    }
     wire_queue.push(finished);
     pump_wire();
     return of.sending.active || of.send.next != of.send.posted ? send_more : send_idle;
@@ -239,6 +233,7 @@ inline send_step advance_send(vi& of) {
     if (of.state != abi::myvia::vi_connected) return send_idle;
     if (of.go_back && of.building == nullptr && !go_back(of)) return send_idle;
     if (!of.sending.active) {
+        if (express_send(of)) return of.send.next != of.send.posted ? send_more : send_idle;
         const send_step step = begin_message(of);
         if (step != send_more) return step;
     }

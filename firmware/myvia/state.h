@@ -23,6 +23,7 @@ inline void abandon_packet(vi& of) {
 // The VI leaves the connected state; what it has begun is void.
 inline void stop_connection(vi& of, uint32_t state) {
     of.state = state;
+    of.express = 0;
     ++of.epoch;
     abandon_packet(of);
     of.sending.active = 0;

@@ -9,23 +9,27 @@
 
 namespace vinic::myvia {
 
-struct region {
+// A power of two in size: indexing is a shift. Two fields are as programs write them, to be compared without
+// a swap.
+struct alignas(32) region {
     uint64_t address;
-    uint32_t handle;  // 0: unused
     uint32_t length;
     uint32_t first_page;
     uint32_t tag;
     uint32_t rdma_enables;
-    uint32_t page_offset;  // of the first byte in its page
+    uint32_t program_handle;  // 0: unused
+    uint32_t program_address_high;
 };
+static_assert(sizeof(region) == 32);
 inline region regions[max_regions];
+inline uint32_t registrations;  // counts changes: what was found out before may not be true any more
 
 // The region that `handle` names, if it is there and belongs to `tag`.
 inline region* find_region(uint32_t handle, uint32_t tag) {
     const uint32_t index = (handle & ((1u << abi::myvia::handle_region_bits) - 1)) - 1;
     if (index >= max_regions) return nullptr;
-    region* found = &regions[index];
-    if (found->handle != handle || found->tag != tag) return nullptr;
+    region* found = opaque(&regions[index]);
+    if (found->program_handle != program(handle) || found->tag != tag) return nullptr;
     return found;
 }
 
@@ -66,7 +70,8 @@ inline void translation_arrived(uint32_t set) {
 
 // Where the byte `address` of a region stands in host memory. The address lies in the region.
 inline uint32_t translate(const region& where, uint64_t address, uint64_t& physical) {
-    const uint32_t offset = low_word(address) - low_word(where.address) + where.page_offset;
+    const uint32_t offset =
+        low_word(address) - low_word(where.address) + low_word(where.address) % page_bytes;
     const uint32_t page = where.first_page + offset / page_bytes;
     const uint32_t line = page / line_entries;
     const uint32_t set = line % cache_sets;
@@ -75,7 +80,7 @@ inline uint32_t translate(const region& where, uint64_t address, uint64_t& physi
         if ((tag & tag_fetching) == 0) fetch_line(line, set);
         return step_blocked;
     }
-    const abi::myvia::page_entry& entry = translation_lines[set].entries[page % line_entries];
+    const abi::myvia::page_entry& entry = *opaque(&translation_lines[set].entries[page % line_entries]);
     physical = join(network(entry.frame_high), network(entry.frame_low) | (offset % page_bytes));
     return step_done;
 }

@@ -28,11 +28,13 @@ struct descriptor {
 };
 static_assert(sizeof(descriptor) == abi::myvia::slot_bytes);
 
+inline constexpr uint32_t no_process = 0xFFFFFFFF;  // of a VI that is not in use
+
 inline constexpr uint32_t cached_slots = 4;
 
 // Numbers of slots are free running: completed <= next <= fetched <= posted.
 struct work_queue {
-    uint64_t ring;
+    uint32_t ring_high, ring_low;  // no ring crosses a boundary of 4 GiB
     uint32_t posted;
     uint32_t fetched;  // on the card
     uint32_t next;     // the next to start
@@ -41,6 +43,19 @@ struct work_queue {
     uint32_t discard;   // what is on its way is not wanted any more
     uint32_t armed;     // an event is due for the next completion
     uint32_t completion_queue;
+};
+
+inline uint64_t slot_address(const work_queue& queue, uint32_t slot, uint32_t ring_mask) {
+    return join(queue.ring_high, queue.ring_low + (slot & ring_mask) * abi::myvia::slot_bytes);
+}
+
+// Where a VI's usual send found its payload last: a registered piece of a page, with all checks done. A cache
+// of one entry for each VI, good as long as no registration has changed.
+struct source_window {
+    uint32_t program_handle, program_address_high;  // as programs write them
+    uint32_t generation;
+    uint32_t low, span;  // virtual addresses
+    uint32_t physical_high, physical_low;
 };
 
 struct send_message {
@@ -61,12 +76,15 @@ struct receive_message {
 };
 inline constexpr uint32_t message_skipped = 0xFF;
 
-struct vi {
+// A power of two in size: indexing is a shift, not a multiplication.
+struct alignas(512) vi {
     uint32_t index, state, process, tag, reliability, max_transfer, rdma_enables;
     uint32_t ring_mask, cache_mask;
     uint32_t epoch;
+    uint32_t express;  // connected and unreliable: the usual messages take a short way
     // Connection
     uint32_t ends, key, limit;
+    uint32_t arriving_ends;  // as they stand in packets of the peer
     uint32_t route[2], route_first, route_skip, loopback;
     work_queue send, receive;
     // Sending
@@ -74,6 +92,7 @@ struct vi {
     vi* next_scheduled;
     packet* building;
     send_message sending;
+    source_window source;
     uint32_t next_sequence;
     // Sending on a reliable connection
     uint32_t unacknowledged;  // the oldest sequence number in flight
@@ -102,6 +121,15 @@ inline vi vis[max_vis];
 alignas(8) inline descriptor send_slots[max_vis][cached_slots];
 alignas(8) inline descriptor receive_slots[max_vis][cached_slots];
 
+// Where the whole of a receive descriptor's only segment lies, found out when the descriptor came. Good as
+// long as no registration has changed since.
+struct receive_target {
+    uint64_t physical;
+    uint32_t bytes;  // up to the end of the segment or its page; 0: not known
+    uint32_t generation;
+};
+alignas(8) inline receive_target receive_targets[max_vis][cached_slots];
+
 // What a started send descriptor completes with.
 struct send_record {
     uint32_t immediate;  // as it came
@@ -115,6 +143,8 @@ inline send_record send_records[max_vis][send_records_per_vi];
 inline send_record& record_of(vi& of, uint32_t slot) {
     return send_records[of.index][slot % send_records_per_vi];
 }
+
+inline vi& vi_at(uint32_t index) { return *opaque(&vis[index % max_vis]); }
 
 inline bool is_reliable(const vi& of) { return of.reliability != abi::vi_unreliable; }
 

@@ -8,8 +8,8 @@
 namespace vinic::myvia {
 
 // Where the packet starts and ends for the send engine; all but its contents.
-inline void address_packet(packet& of, const uint32_t* route, uint32_t route_first, uint32_t skip,
-                           uint32_t payload_and_rdma_words) {
+[[gnu::always_inline]] inline void address_packet(packet& of, const uint32_t* route, uint32_t route_first,
+                                                  uint32_t skip, uint32_t payload_and_rdma_words) {
     of.route[0] = route[0];
     of.route[1] = route[1];
     of.first_word = hardware::sram_address(&of.route[route_first]);
@@ -17,7 +17,7 @@ inline void address_packet(packet& of, const uint32_t* route, uint32_t route_fir
     of.skip = skip;
 }
 
-inline void start_send_engine(packet* of) {
+[[gnu::always_inline]] inline void start_send_engine(packet* of) {
     on_wire = of;
     hardware::barrier();
     hardware::store(hardware::SMP, of->first_word);
@@ -32,27 +32,30 @@ inline void loop_back(packet* of) {
     work |= work_receive;
 }
 
+// The packet at the head is ready, but it is void, or does not meet the link.
+[[gnu::noinline]] inline void take_aside(packet* next) {
+    if (next->owner != nullptr && next->owner->epoch != next->epoch) return release(next);
+    loop_back(next);
+    if (next->completes) complete_send(*next->owner);
+}
+
 // Starts the next packet, if the engine is free and the packet is ready. On an unreliable connection a
 // descriptor completes when its last packet leaves: its data has been accepted by the card.
 inline void pump_wire() {
-    while (on_wire == nullptr && wire_queue.head != nullptr) {
-        packet* next = wire_queue.head;
-        if (!payload_reads.passed(next->ready_at)) return;
+    while (packet* next = wire_queue.head) {
+        if (on_wire != nullptr || !payload_reads.passed(next->ready_at)) return;
         if (writes.space() < completion_blocks) {
             work |= work_wire;
             return;
         }
         wire_queue.pop();
-        vi* owner = next->owner;
-        if (owner != nullptr && owner->epoch != next->epoch) {
-            release(next);
+        if (next->loopback || (next->owner != nullptr && next->owner->epoch != next->epoch)) {
+            take_aside(next);
             continue;
         }
-        if (next->loopback)
-            loop_back(next);
-        else
-            start_send_engine(next);
-        if (next->completes) complete_send(*owner);
+        start_send_engine(next);
+        if (next->completes) complete_send(*next->owner);
+        return;
     }
 }
 
