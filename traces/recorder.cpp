@@ -17,6 +17,12 @@ bool matches(const std::string& name, const std::vector<std::string>& globs) {
         globs, [&](const std::string& glob) { return fnmatch(glob.c_str(), name.c_str(), 0) == 0; });
 }
 
+std::string with_fields(std::string_view what, std::span<const sim::field> fields) {
+    std::string text(what);
+    for (const sim::field& f : fields) text += fmt::format(" {}={:#x}", f.name, f.value);
+    return text;
+}
+
 }  // namespace
 
 recorder::recorder(const std::vector<std::string>& globs) {
@@ -35,15 +41,14 @@ void recorder::on_value(const sim::value_probe& p, sim::picoseconds at, std::uin
 
 void recorder::on_span(const sim::span_probe& p, sim::picoseconds begin, sim::picoseconds end,
                        std::string_view what, std::span<const sim::field> fields) {
-    std::string text(what);
-    for (const sim::field& f : fields) text += fmt::format(" {}={:#x}", f.name, f.value);
-    pending_.push_back({begin, end - begin, 0, index_of(p), record::kind::span_begin, std::move(text)});
+    pending_.push_back(
+        {begin, end - begin, 0, index_of(p), record::kind::span_begin, with_fields(what, fields)});
     pending_.push_back({end, 0, 0, index_of(p), record::kind::span_end, {}});
 }
 
 void recorder::on_packet(const sim::packet_probe& p, sim::picoseconds at, std::span<const std::uint8_t> bytes,
-                         std::string_view note) {
-    pending_.push_back({at, bytes.size(), 0, index_of(p), record::kind::packet, std::string(note)});
+                         std::string_view note, std::span<const sim::field> fields) {
+    pending_.push_back({at, bytes.size(), 0, index_of(p), record::kind::packet, with_fields(note, fields)});
 }
 
 void recorder::flush(sim::picoseconds now) {

@@ -13,9 +13,9 @@
 namespace vinic::traces {
 
 /// Puts what probes report into order of time. Probes may report ahead of the kernel (phases known in
-/// advance) or behind it (a core that commits); `flush` emits all that is settled up to `now`, sorted by time,
-/// then by the probe's name, then as reported. Call it between two stretches of simulation, when everything
-/// that runs ahead has committed up to `now`.
+/// advance) or behind it (a core that commits); `flush` emits all that is settled up to `now`, sorted by
+/// time, then by the probe's name, then as reported. Call it between two stretches of simulation, when
+/// everything that runs ahead has committed up to `now`.
 class recorder : public sim::listener {
 public:
     void flush(sim::picoseconds now);
@@ -25,7 +25,7 @@ public:
     void on_span(const sim::span_probe&, sim::picoseconds begin, sim::picoseconds end, std::string_view what,
                  std::span<const sim::field> fields) override;
     void on_packet(const sim::packet_probe&, sim::picoseconds at, std::span<const std::uint8_t> bytes,
-                   std::string_view note) override;
+                   std::string_view note, std::span<const sim::field> fields) override;
 
 protected:
     struct record {

@@ -44,6 +44,7 @@ public:
 
     sim::value_probe state;
     sim::span_probe part{*this, "part", "a part: from its start to its last byte on the wire"};
+    sim::packet_probe packet{*this, "packet", "a part, when the link takes it: route, header, payload"};
 
     void bind(link::port& port) { port_ = &port; }
     void reset();
@@ -98,6 +99,7 @@ public:
     sim::span_probe reception{*this, "reception",
                               "a packet into its buffer: from its head, or the arming that it "
                               "waited for, to its last byte in the SRAM"};
+    sim::packet_probe packet{*this, "packet", "a packet in its buffer, when RECV is set"};
 
     void bind(link::port& port) { port_ = &port; }
     void reset();

@@ -231,7 +231,10 @@ void pci_interface::word_stored() {
 
 void pci_interface::written() {
     const posted_write& w = queue_.front();
-    write.report(w.arrived, sim::now(), "write", {{"offset", w.offset}, {"bytes", w.bytes.size()}});
+    write.report(w.arrived, sim::now(), "write",
+                 {{"offset", w.offset},
+                  {"bytes", w.bytes.size()},
+                  {"data", w.bytes.size() == sizeof(std::uint32_t) ? load_big(w.bytes.data()) : 0}});
     if (freed_at_ != sim::now()) freed_bytes_ = freed_clocks_ = 0;
     freed_at_ = sim::now();
     freed_bytes_ += w.bytes.size();

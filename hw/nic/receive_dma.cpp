@@ -154,6 +154,8 @@ void receive_dma::stored_tail() {
     if (remainder_ != 0) bad_crc.add();
     reception.report(began_, sim::now(), remainder_ == 0 ? "packet" : "bad packet",
                      {{"address", rmp_}, {"bytes", packet_bytes_}, {"remainder", remainder_}});
+    packet.report(sim::now(), std::span(data_).first(data_.size() - 1),
+                  remainder_ == 0 ? "packet" : "bad packet", {{"address", rmp_}});
     const std::uint64_t end = rmp_ + data_.size(), step = pointer_bytes;
     rmp_ = static_cast<std::uint32_t>((end + step - 1) / step * step);
     const std::uint64_t over = rmp_ - end;

@@ -74,6 +74,7 @@ void send_dma::start(std::uint32_t last_word, bool last, cycle at) {
 void send_dma::launch() {
     wire_base_ = port_->sending().end();
     bytes.add(length_);
+    packet.report(sim::now(), data_, last_ ? "last part" : "part", {{"address", address_}});
     port_->send(data_, last_);
     if (busy_) reserve_slots();
 }

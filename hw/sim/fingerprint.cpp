@@ -44,11 +44,12 @@ void fingerprint::on_span(const span_probe& p, picoseconds begin, picoseconds en
 }
 
 void fingerprint::on_packet(const packet_probe& p, picoseconds at, std::span<const std::uint8_t> bytes,
-                            std::string_view) {
+                            std::string_view, std::span<const field> fields) {
     state& s = of(p);
     mix(s.time, at);
     mix(s.bytes, digest(bytes));
     mix(s.packets, digest(bytes));
+    for (const field& f : fields) mix(s.bytes, f.value);
     ++s.reports;
 }
 

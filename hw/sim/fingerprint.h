@@ -32,7 +32,7 @@ public:
     void on_span(const span_probe&, picoseconds begin, picoseconds end, std::string_view what,
                  std::span<const field> fields) override;
     void on_packet(const packet_probe&, picoseconds at, std::span<const std::uint8_t> bytes,
-                   std::string_view note) override;
+                   std::string_view note, std::span<const field> fields) override;
 
 private:
     struct state {

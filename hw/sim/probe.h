@@ -34,7 +34,7 @@ public:
     virtual void on_span(const span_probe&, picoseconds /*begin*/, picoseconds /*end*/,
                          std::string_view /*what*/, std::span<const field>) {}
     virtual void on_packet(const packet_probe&, picoseconds /*at*/, std::span<const std::uint8_t>,
-                           std::string_view /*note*/) {}
+                           std::string_view /*note*/, std::span<const field>) {}
 };
 
 /// A place of a module at which something can be seen. Without a listener it costs one predictable branch.
@@ -107,10 +107,11 @@ public:
     packet_probe(const module& owner, const std::string& name, std::string help)
         : probe(owner, name, kind::packet, std::move(help)) {}
 
-    void report(picoseconds at, std::span<const std::uint8_t> bytes, std::string_view note = {}) {
+    void report(picoseconds at, std::span<const std::uint8_t> bytes, std::string_view note = {},
+                std::initializer_list<field> fields = {}) {
         if (listeners_.empty()) [[likely]]
             return;
-        for (listener* l : listeners_) l->on_packet(*this, at, bytes, note);
+        for (listener* l : listeners_) l->on_packet(*this, at, bytes, note, {fields.begin(), fields.size()});
     }
 };
 

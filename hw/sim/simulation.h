@@ -48,8 +48,8 @@ public:
         for (const auto& action : commit_) action();
     }
 
-    /// What reports behind the kernel even after `commit` (a bus, whose data are known at the end of a tenure)
-    /// says here how far all is reported.
+    /// What reports behind the kernel even after `commit` (a bus, whose data are known at the end of a
+    /// tenure) says here how far all is reported.
     void on_settle(std::function<std::uint64_t()> settled) { settle_.push_back(std::move(settled)); }
     /// The last instant, in picoseconds, up to which nobody will report any more; `now` when all is reported.
     std::uint64_t settled(std::uint64_t now) const {

@@ -21,7 +21,7 @@ struct watcher : sim::listener {
         values[p.name()].emplace_back(at, bits);
     }
     void on_packet(const sim::packet_probe& p, sim::picoseconds at, std::span<const std::uint8_t> bytes,
-                   std::string_view note) override {
+                   std::string_view note, std::span<const sim::field>) override {
         packets[p.name()].push_back({at, {bytes.begin(), bytes.end()}, std::string(note)});
     }
     struct seen {

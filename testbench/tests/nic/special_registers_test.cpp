@@ -213,7 +213,7 @@ TEST(special_registers, log_port_gathers_lines) {
     struct : sim::listener {
         std::vector<std::string> lines;
         void on_packet(const sim::packet_probe&, sim::picoseconds, std::span<const std::uint8_t> bytes,
-                       std::string_view) override {
+                       std::string_view, std::span<const sim::field>) override {
             lines.emplace_back(bytes.begin(), bytes.end());
         }
     } seen;
