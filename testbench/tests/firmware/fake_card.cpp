@@ -38,7 +38,8 @@ void reset_firmware() {
     clear(send_slots), clear(receive_slots), clear(send_records), clear(scheduled_vis), clear(timed_vis);
     clear(acknowledging_vis), clear(flushing_vis), clear(receive_window), clear(events);
     clear(completion_queues), clear(completion_buffers), clear(acknowledge_timer), clear(retransmit_timer);
-    clear(processes), clear(open_processes), clear(next_doorbells), clear(registrations), clear(receive_targets), clear(open_count), clear(doorbell_pages), clear(progress);
+    clear(processes), clear(open_processes), clear(next_doorbells), clear(registrations),
+        clear(receive_targets), clear(open_count), clear(doorbell_pages), clear(progress);
     clear(short_reads), clear(payload_reads), clear(writes), clear(credits);
     auto& interface = const_cast<abi::myvia::card_interface_block&>(card_interface);
     interface = {.magic = abi::myvia::magic, .version = abi::myvia::interface_version};
