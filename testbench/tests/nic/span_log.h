@@ -53,8 +53,9 @@ struct probe_hashes : sim::listener {
         add(p, text + ";");
     }
     void on_packet(const sim::packet_probe& p, sim::picoseconds at, std::span<const std::uint8_t> bytes,
-                   std::string_view note) override {
+                   std::string_view note, std::span<const sim::field> fields) override {
         std::string text = fmt::format("{} {} ", at, note);
+        for (const sim::field& f : fields) text += fmt::format("{}={} ", f.name, f.value);
         text.append(bytes.begin(), bytes.end());
         add(p, text + ";");
     }
