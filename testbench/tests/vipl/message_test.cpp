@@ -240,6 +240,49 @@ TEST(message, loopback_reaches_another_vi_of_the_same_card) {
     w.run();
 }
 
+/// What the account of a message is made from.
+struct call_listener : sim::listener {
+    struct call {
+        std::string what;
+        std::uint64_t slot;
+        std::uint64_t bytes;
+    };
+    std::vector<call> calls;
+    sim::picoseconds last = 0;
+
+    void on_span(const sim::span_probe&, sim::picoseconds begin, sim::picoseconds end, std::string_view what,
+                 std::span<const sim::field> fields) override {
+        EXPECT_LE(last, begin);
+        EXPECT_LT(begin, end);
+        last = end;
+        calls.push_back({std::string(what), fields[2].value, fields[3].value});
+    }
+};
+
+TEST(post, calls_are_seen_with_the_slot_of_their_descriptor) {
+    world w(1);
+    call_listener seen;
+    w.libraries[0]->call_probe.attach(seen);
+    w.program(0, [](host::process&, host::address_space& space) {
+        setup s(space);
+        const VIP_VI_HANDLE vi = s.vi();
+        VIP_DESCRIPTOR* d = nullptr;
+        for (unsigned i = 0; i < 2; ++i) {
+            ASSERT_EQ(VipPostSend(vi, s.with(i, s.buffer(0), 8 + i), s.handle), VIP_SUCCESS);
+            EXPECT_EQ(VipSendWait(vi, VIP_INFINITE, &d), VIP_DESCRIPTOR_ERROR);
+        }
+    });
+    w.run();
+    ASSERT_EQ(seen.calls.size(), 4u);
+    for (const unsigned i : {0u, 2u}) {
+        EXPECT_EQ(seen.calls[i].what, "VipPostSend");
+        EXPECT_EQ(seen.calls[i].bytes, 8 + i / 2);
+        EXPECT_EQ(seen.calls[i + 1].what, "VipSendDone");
+        EXPECT_EQ(seen.calls[i + 1].slot, seen.calls[i].slot);
+    }
+    EXPECT_EQ(seen.calls[2].slot, seen.calls[0].slot + driver::descriptor_bytes);
+}
+
 TEST(post, wrong_descriptors_are_asynchronous_errors) {
     world w(1);
     static std::vector<VIP_ERROR_DESCRIPTOR> heard;
