@@ -287,12 +287,12 @@ cycle sram::next_commit() const {
 
 void sram::peek(std::uint32_t address, std::span<std::uint8_t> into) {
     sync();
-    std::memcpy(into.data(), data_.get() + address, into.size());
+    std::copy_n(data_.get() + address, into.size(), into.begin());
 }
 
 void sram::poke(std::uint32_t address, std::span<const std::uint8_t> from) {
     sync();
-    std::memcpy(data_.get() + address, from.data(), from.size());
+    std::ranges::copy(from, data_.get() + address);
     written(address, from.size());
 }
 
