@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "hw/sim/error.h"
 #include "hw/sim/simulation.h"
@@ -39,6 +40,11 @@ lanai_core::lanai_core(const sc_core::sc_module_name& name, const card_clock& cl
       slice_max_cycles(
           *this, clocks("slice_max_cycles", 1u << 16, 1, 1u << 24,
                         "longest run ahead of the kernel; changes no result", "speed of the simulator")),
+      step_cycles(*this, clocks("step_cycles", 32, 1, 4096,
+                                "work of the simulator between two slices, in cycles of the core that it "
+                                "could have run instead; "
+                                "changes no result",
+                                "speed of the simulator")),
       load_slots(*this, clocks("load_slots", 1, 1, 4, "SRAM slots of a load", "facts/lanai_pcix.md A7")),
       word_store_slots(
           *this, clocks("word_store_slots", 1, 1, 4, "SRAM slots of a word store", "facts/lanai_pcix.md A7")),
@@ -72,8 +78,7 @@ lanai_core::lanai_core(const sc_core::sc_module_name& name, const card_clock& cl
       register_wait(*this, "register_wait", "clocks", "waits for special registers", core_,
                     &lanai::core_counters::register_cycles),
       state(*this, "state", 1, "reset or running", core_states),
-      pc(*this, "pc", 32, "address of each instruction, in the cycle of its issue"),
-      slice_(slice_min_cycles) {
+      pc(*this, "pc", 32, "address of each instruction, in the cycle of its issue") {
     if (slice_max_cycles < slice_min_cycles)
         throw sim::input_error("{}.slice_max_cycles is below slice_min_cycles", this->name());
     SC_METHOD(step);
@@ -117,18 +122,16 @@ void lanai_core::release_reset() {
     in_reset_ = false;
     const cycle first = clock_.current();
     core_.reset(first);
-    slice_ = slice_min_cycles;
+    disturbed_at_ = first;
     state.set(1);
     step_.notify(clock_.until(first, phase::issue));
 }
 
 void lanai_core::sync() {
     if (in_reset_ || executing_) return;
-    const std::uint64_t rewinds = core_.counters().rewinds;
     const cycle next = clock_.next_issue();
     core_.sync(next);
-    if (core_.counters().rewinds != rewinds) slice_ = std::max<cycle>(slice_ / 2, slice_min_cycles);
-    disturbed_ = true;
+    learn(next);
     step_.notify(clock_.until(next, phase::issue));
 }
 
@@ -145,12 +148,27 @@ void lanai_core::set_slot_pattern(lanai::sram_port port, const lanai::slot_patte
     core_.set_slot_pattern(port, pattern, from);
 }
 
+/// Somebody was here at cycle `at`: the mean distance of such disturbances, the latest with a quarter of the
+/// weight.
+void lanai_core::learn(cycle at) {
+    mean_gap_ = (3 * mean_gap_ + (at - std::min(at, disturbed_at_))) / 4;
+    disturbed_at_ = at;
+}
+
+/// A slice of s cycles costs the work of a step every s cycles, and half a slice thrown away at each
+/// disturbance; with g cycles from one to the next that is least at s = sqrt(2 * step * g).
+cycle lanai_core::slice(cycle from) const {
+    const cycle gap = std::max(mean_gap_, from - std::min(from, disturbed_at_));
+    const auto best = static_cast<cycle>(std::sqrt(2.0 * static_cast<double>(step_cycles * gap)));
+    return std::clamp<cycle>(best, slice_min_cycles, slice_max_cycles);
+}
+
 /// Not beyond the next access to the SRAM that is known already. In lock-step an instruction is final at
 /// once, so none may be executed before its cycle.
 cycle lanai_core::slice_end(cycle from) const {
     if (lockstep) return from + 1;
     const cycle announced = memory_.next_commit();
-    const cycle end = from + slice_;
+    const cycle end = from + slice(from);
     return announced > from ? std::min(end, announced) : end;
 }
 
@@ -158,7 +176,6 @@ void lanai_core::step() {
     if (in_reset_) return;
     const cycle now = clock_.domain().edge_at_or_before(sim::now());
     core_.sync(now);
-    if (!disturbed_) slice_ = std::min<cycle>(slice_ * 2, slice_max_cycles);
     lanai::run_result plan;
     for (;;) {
         plan = core_.run_ahead(slice_end(now));
@@ -172,7 +189,6 @@ void lanai_core::step() {
             if (in_reset_) return;
         }
     }
-    disturbed_ = false;
     if (plan.at != lanai::never) step_.notify(clock_.until(plan.at, phase::issue));
 }
 

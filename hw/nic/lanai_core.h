@@ -62,6 +62,7 @@ public:
     sim::parameter<bool> lockstep;
     sim::parameter<std::uint64_t> slice_min_cycles;
     sim::parameter<std::uint64_t> slice_max_cycles;
+    sim::parameter<std::uint64_t> step_cycles;
     sim::parameter<std::uint64_t> load_slots;
     sim::parameter<std::uint64_t> word_store_slots;
     sim::parameter<std::uint64_t> narrow_store_slots;
@@ -111,6 +112,8 @@ public:
 private:
     lanai::core_config configuration() const;
     void step();
+    void learn(cycle at);
+    cycle slice(cycle from) const;
     cycle slice_end(cycle from) const;
     [[noreturn]] void report_trap(const lanai::trap_report& trap);
     std::string place(std::uint32_t pc) const;
@@ -119,8 +122,8 @@ private:
     sc_core::sc_event step_;
     bool in_reset_ = true;
     bool executing_ = false;  // a register access: the core stands exactly there
-    bool disturbed_ = false;  // since the last slice was planned
-    cycle slice_;
+    cycle disturbed_at_ = 0;  // when somebody last synced the core
+    cycle mean_gap_ = 0;
 };
 
 }  // namespace vinic::nic
