@@ -36,7 +36,9 @@ enum work_bit : uint32_t {
     work_events = 1u << 4,
     work_command = 1u << 5,
     work_acknowledge = 1u << 6,
-    work_writes = 1u << 7  // look at the channel of writes though nothing woke the card
+    work_writes = 1u << 7,  // look at the channel of writes though nothing woke the card
+    work_credits = 1u << 8,
+    work_bells = 1u << 9  // several processes are open: stays set
 };
 inline uint32_t work;
 

@@ -50,7 +50,7 @@ inline void reset_queue(work_queue& queue, uint32_t ring_argument, uint32_t comp
     queue.ring_high = argument(ring_argument);
     queue.ring_low = argument(ring_argument + 1);
     queue.posted = queue.fetched = queue.next = queue.completed = 0;
-    queue.fetching = queue.discard = queue.armed = 0;
+    queue.fetching = queue.wanted = queue.armed = 0;
     queue.completion_queue = completion_queue;
 }
 
@@ -78,6 +78,10 @@ inline uint32_t create_vi() {
     of.building = nullptr;
     of.ends = of.arriving_ends = of.key = 0;
     of.started = 0;
+    of.bell = no_process;
+    of.obstacles = obstacle_disconnected;
+    of.receiving.kind = message_refused;
+    for (receive_target& target : of.receive_targets) target.bytes = 0;
     of.refuse = refuse_nothing;
     of.state = vi_idle;
     ++registrations;
@@ -116,22 +120,25 @@ inline uint32_t connect_vi() {
     of.arriving_ends = index << 16 | argument(1);
     of.key = argument(2);
     of.limit = least(of.max_transfer, argument(6));
+    of.packet_limit = least(of.limit, abi::packet_payload_max);
+    of.epoch = ++epochs;
     of.loopback = route_length == 0;
     of.route[0] = route.words[0];
     of.route[1] = route.words[1];
     of.route_first = route.first;
     of.route_skip = route.skip;
-    of.sending.active = of.sending.error = 0;
+    of.sending.error = 0;
     of.receiving.kind = 0;
     of.next_sequence = of.unacknowledged = of.sequence_end = 0;
-    of.go_back = of.resume_offset = of.tries = 0;
+    of.resume_offset = of.tries = 0;
     // Sends that an attempt without success left posted start from the oldest.
     of.send.next = of.send.fetched = of.started = of.send.completed;
-    of.send.discard = of.send.fetching != 0;
+    of.send.wanted = 0;
     of.expected = of.placed = of.placing = 0;
     of.acknowledgements = of.urgent = of.refuse = of.final_status = 0;
     of.state = vi_connected;
-    of.express = !is_reliable(of);
+    of.bell = of.process;
+    of.obstacles = 0;
     if (of.send.posted != of.send.next) schedule(of);
     return command_ok;
 }
@@ -171,8 +178,7 @@ inline uint32_t set_region() {
                           .first_page = first_page,
                           .tag = argument(6),
                           .rdma_enables = argument(7),
-                          .program_handle = program(handle),
-                          .program_address_high = program(argument(2))};
+                          .handle = handle};
     if (pages_of(fresh) > entries - first_page) return command_bad_argument;
     forget_pages(first_page, pages_of(fresh));
     ++registrations;
@@ -183,8 +189,8 @@ inline uint32_t set_region() {
 inline uint32_t clear_region() {
     if (argument(0) >= max_regions) return command_bad_argument;
     region& of = regions[argument(0)];
-    if (of.program_handle != 0) forget_pages(of.first_page, pages_of(of));
-    of.program_handle = 0;
+    if (of.handle != 0) forget_pages(of.first_page, pages_of(of));
+    of.handle = 0;
     ++registrations;
     return wait_for_channels(nullptr);
 }
@@ -192,13 +198,15 @@ inline uint32_t clear_region() {
 // --- Processes
 
 inline void list_open_processes() {
+    for (uint32_t i = 0; i != open_count; ++i) open_processes[i]->next = bells[i].next;
     open_count = 0;
-    next_doorbells[0] = &silent_doorbell;
+    bells[0] = {&silent_doorbell, no_process};
     for (process& one : processes) {
         if (!one.open) continue;
         open_processes[open_count] = &one;
-        next_doorbells[open_count++] = &doorbell_pages[one.index].ring[one.taken % doorbells_per_page];
+        bells[open_count++] = {one.next, one.index};
     }
+    work = (work & ~work_bells) | (open_count > 1 ? work_bells : 0u);
 }
 
 inline uint32_t open_process() {
@@ -208,6 +216,7 @@ inline uint32_t open_process() {
     opened.index = argument(0);
     opened.host_page = join(argument(1), argument(2));
     opened.taken = opened.reported = 0;
+    opened.next = doorbell_pages[opened.index].ring;
     for (volatile doorbell& entry : doorbell_pages[opened.index].ring) entry.what = 0;
     opened.open = 1;
     list_open_processes();
@@ -256,17 +265,16 @@ inline uint32_t send_control() {
     if (route_length > abi::route_bytes_max || bytes > control_bytes_max) return command_bad_argument;
     packet* to_send = free_packets[pool_short].pop();
     if (to_send == nullptr) return command_retries;
-    for (uint32_t i = 0; i != header_words; ++i) to_send->words[i] = 0;
-    to_send->words[header_type] = network(abi::packet_type_vi);
+    for (uint32_t i = header_type + 1; i != header_words; ++i) to_send->words[i] = 0;
     to_send->words[header_kind_flags_length] =
         kind_word(abi::packet_control, abi::packet_first | abi::packet_last, bytes);
     const uint32_t words = (bytes + 3) / 4;
     for (uint32_t i = 0; i != words; ++i) to_send->body()[i] = argument(4 + i);
     const route_words route = align_route(route_length, 1);
-    address_packet(*to_send, route.words, route.first, route.skip, words);
-    to_send->owner = nullptr;
+    set_route(*to_send, route.words, route.first, route.skip);
+    set_end(*to_send, words);
     to_send->completes = 0;
-    to_send->loopback = route_length == 0;
+    belongs_to_none(*to_send, route_length == 0);
     to_send->ready_at = payload_reads.tail;
     wire_queue.push(to_send);
     pump_wire();

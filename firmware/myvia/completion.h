@@ -32,21 +32,13 @@ inline completion_queue completion_queues[max_completion_queues];
 // The longest sequence of blocks that one completion may post: status, entry, two events.
 inline constexpr uint32_t completion_blocks = 4;
 
-// One for each block of the channel: free again when the block is.
-struct completion_words {
-    alignas(8) uint32_t words[4];
-};
-inline completion_words completion_buffers[128];
-
-inline uint32_t* completion_buffer() { return opaque(completion_buffers[writes.head % 128].words); }
-
 inline void write_queue_entry(uint32_t number, uint32_t vi_and_queue) {
     completion_queue& queue = *opaque(&completion_queues[number]);
-    uint32_t* words = completion_buffer();
-    words[0] = network(vi_and_queue);
-    words[1] = network(queue.pass);
-    writes.post(queue.ring + queue.index * sizeof(abi::myvia::completion_entry), words,
-                sizeof(abi::myvia::completion_entry));
+    dma_entry_with_words& entry = writes.next();
+    entry.words[0] = network(vi_and_queue);
+    entry.words[1] = network(queue.pass);
+    writes.start(entry, queue.ring + queue.index * sizeof(abi::myvia::completion_entry),
+                 hardware::sram_address(entry.words), sizeof(abi::myvia::completion_entry), action_none);
     ++queue.produced;
     if (++queue.index == queue.entries) {
         queue.index = 0;
@@ -69,31 +61,38 @@ inline void slot_completed(vi& of, work_queue& queue, bool receives) {
                0, slot);
 }
 
-// Completes the oldest slot. `reserved` and `immediate` are in the program's byte order.
-inline void complete(vi& of, work_queue& queue, bool receives, uint32_t reserved, uint32_t immediate,
-                     uint32_t length, uint32_t status) {
-    uint32_t* words = completion_buffer();
-    words[0] = reserved;
-    words[1] = immediate;
-    words[2] = program(length);
-    words[3] = program(status | abi::vi_status_done);
-    writes.post(slot_address(queue, queue.completed, of.ring_mask) + abi::myvia::slot_completion_offset,
-                words, 16);
+// Writes the last words of the oldest slot's control segment, from `reserved` or from `status` on.
+[[gnu::always_inline]] inline void write_slot(const vi& of, const work_queue& queue,
+                                              dma_entry_with_words& entry, uint32_t offset) {
+    // A slot does not cross a boundary of 4 GiB: no carry.
+    const uint32_t low = queue.ring_low + (queue.completed & of.ring_mask) * abi::myvia::slot_bytes + offset;
+    writes.start(entry, join(queue.ring_high, low), hardware::sram_address(entry.words),
+                 sizeof(abi::vi_control_segment) - offset, action_none);
+}
+
+// Completes the oldest slot.
+[[gnu::always_inline]] inline void complete(vi& of, work_queue& queue, bool receives, uint32_t reserved,
+                                            uint32_t immediate, uint32_t length, uint32_t status) {
+    dma_entry_with_words& entry = writes.next();
+    entry.words[0] = network(reserved);
+    entry.words[1] = network(immediate);
+    entry.words[2] = network(length);
+    entry.words[3] = network(status | abi::vi_status_done);
+    write_slot(of, queue, entry, abi::myvia::slot_completion_offset);
     slot_completed(of, queue, receives);
 }
 
 // The same for a slot that the card may never have read: the status word only.
 inline void complete_flushed(vi& of, work_queue& queue, bool receives) {
-    uint32_t* words = completion_buffer();
-    words[0] = program(abi::vi_status_done | abi::vi_status_flushed_error |
-                       (receives ? abi::vi_status_op_receive : abi::vi_status_op_send));
-    writes.post(slot_address(queue, queue.completed, of.ring_mask) + abi::myvia::slot_completion_offset + 12,
-                words, 4);
+    dma_entry_with_words& entry = writes.next();
+    entry.words[0] = network(abi::vi_status_done | abi::vi_status_flushed_error |
+                             (receives ? abi::vi_status_op_receive : abi::vi_status_op_send));
+    write_slot(of, queue, entry, offsetof(abi::vi_control_segment, status));
     slot_completed(of, queue, receives);
 }
 
 // The oldest started send is done.
-inline void complete_send(vi& of) {
+[[gnu::noinline]] inline void complete_send(vi& of) {
     const send_record& record = *opaque(&record_of(of, of.send.completed));
     complete(of, of.send, false, 0, record.immediate, record.length, record.status);
     if (of.send.posted != of.send.next || of.sending.error != 0) schedule(of);

@@ -8,25 +8,40 @@
 namespace vinic::myvia {
 
 // Fetches what is posted, as far as it is contiguous in the ring and in the cache and the cache has room.
-inline void fetch_slots(vi& of, work_queue& queue, descriptor* slots, dma_action action) {
-    if (queue.fetching != 0 || short_reads.space() == 0) return;
+[[gnu::noinline]] inline void fetch_slots(vi& of, work_queue& queue, descriptor* slots, dma_action action) {
+    if (queue.fetching != 0 || short_reads.full()) return;
     const uint32_t in_cache = queue.fetched - queue.next;
     uint32_t count = queue.posted - queue.fetched;
     if (in_cache > of.cache_mask) return;
-    const uint32_t cache_slot = queue.fetched & of.cache_mask;
     const uint32_t slots_in_cache = of.cache_mask + 1;
-    if (count > 1) count = least(least(count, slots_in_cache - in_cache), slots_in_cache - cache_slot);
+    const uint32_t to_the_end = slots_in_cache - (queue.fetched & of.cache_mask);
+    if (count > 1) count = least(least(count, slots_in_cache - in_cache), to_the_end);
     if (count == 0) return;
-    queue.fetching = count;
-    short_reads.post(slot_address(queue, queue.fetched, of.ring_mask), &slots[cache_slot],
-                     count * abi::myvia::slot_bytes, true, action, reinterpret_cast<uintptr_t>(&of));
+    queue.fetching = queue.wanted = count;
+    short_reads.post(slot_address(queue, queue.fetched, of.ring_mask), &slots[queue.fetched % cached_slots],
+                     count * abi::myvia::slot_bytes, then(action, &of));
 }
 
-inline void fetch_send_slots(vi& of) { fetch_slots(of, of.send, send_slots[of.index], action_send_slots); }
+inline void fetch_send_slots(vi& of) { fetch_slots(of, of.send, of.send_slots, action_send_slots); }
 inline void fetch_receive_slots(vi& of) {
-    fetch_slots(of, of.receive, receive_slots[of.index], action_receive_slots);
+    fetch_slots(of, of.receive, of.receive_slots, action_receive_slots);
 }
 
+// Slots stand in the ring as the card wants them; natively this machine is the card.
+[[gnu::always_inline]] inline void decode([[maybe_unused]] descriptor& slot) {
+    if constexpr (!card_is_big_endian) {
+        slot.next = __builtin_bswap64(slot.next);
+        uint32_t* words = &slot.next_handle;
+        for (uint32_t i = 0; i != 6; ++i) words[i] = network(words[i]);
+        for (segment& one : slot.segments)
+            one = {__builtin_bswap64(one.address), network(one.handle), network(one.length)};
+    }
+}
+
+inline uint32_t segment_count(const descriptor& of) { return of.segments_and_control & 0xFFFF; }
+inline uint32_t control_bits(const descriptor& of) { return of.segments_and_control >> 16; }
+
+// Segments beyond the slot's are as the program wrote them.
 inline void decode_segment(const uint32_t* raw, segment& to) {
     const uint32_t low = program(raw[0]), high = program(raw[1]);
     to.address = join(high, low);
@@ -34,29 +49,12 @@ inline void decode_segment(const uint32_t* raw, segment& to) {
     to.length = program(raw[3]);
 }
 
-inline uint32_t segment_count(const descriptor& of) { return of.segments_and_control & 0xFFFF; }
-inline uint32_t control_bits(const descriptor& of) { return of.segments_and_control >> 16; }
-
-// In place. Only what the number of segments makes necessary: a swap costs eleven instructions (facts A11).
-inline void decode(descriptor& slot) {
-    const uint32_t* raw = reinterpret_cast<const uint32_t*>(&slot);
-    slot.segments_and_control = program(slot.segments_and_control);
-    slot.length = program(slot.length);
-    const uint32_t count = segment_count(slot);
-    if (count == 0) return;
-    decode_segment(raw + 8, slot.segments[0]);
-    if (count == 1) return;
-    decode_segment(raw + 12, slot.segments[1]);
-    if (count == 2) return;
-    const uint32_t low = program(raw[0]), high = program(raw[1]);
-    slot.next = join(high, low);
-    slot.next_handle = program(slot.next_handle);
-}
-
-// The slots that were fetched last have arrived. How many there are to look at.
-inline uint32_t slots_arrived(work_queue& queue) {
-    const uint32_t count = queue.discard ? 0 : queue.fetching;
-    queue.fetching = queue.discard = 0;
+// The slots that were fetched last have arrived, `wanted` of them to be looked at.
+[[gnu::always_inline]] inline uint32_t slots_arrived(work_queue& queue, descriptor* slots) {
+    const uint32_t count = queue.wanted;
+    queue.fetching = 0;
+    for (uint32_t i = 0; !card_is_big_endian && i != count; ++i)
+        decode(slots[(queue.fetched + i) % cached_slots]);
     queue.fetched += count;
     return count;
 }
@@ -74,14 +72,11 @@ inline void prepare_target(const vi& of, const descriptor& slot, receive_target&
 }
 
 // Nobody waits for receive descriptors, as a rule: all that can be done before a message comes is done now.
-inline void receive_slots_arrived(vi& of) {
+[[gnu::noinline]] inline void receive_slots_arrived(vi& of) {
     work_queue& queue = of.receive;
-    const uint32_t count = slots_arrived(queue);
-    for (uint32_t i = queue.fetched - count; i != queue.fetched; ++i) {
-        descriptor& slot = receive_slots[of.index][i & of.cache_mask];
-        decode(slot);
-        prepare_target(of, slot, receive_targets[of.index][i & of.cache_mask]);
-    }
+    const uint32_t count = slots_arrived(queue, of.receive_slots);
+    for (uint32_t i = queue.fetched - count; i != queue.fetched; ++i)
+        prepare_target(of, of.receive_slot(i), of.target(i));
 }
 
 // Segment `index` of a descriptor. Segments beyond the slot's are behind the 64th byte of the program's
@@ -96,7 +91,11 @@ inline uint32_t find_segment(const vi& of, descriptor& from, segment_window& win
         decode_segment(window.raw[index - window.first], found);
         return step_done;
     }
-    if (window.fetching != 0 || short_reads.space() == 0) return step_blocked;
+    if (window.fetching != 0) return step_blocked;
+    if (short_reads.full()) {
+        work |= work_send | work_receive;
+        return step_blocked;
+    }
     const uint64_t address = from.next + sizeof(abi::vi_control_segment) + index * 16;
     if (address % 16 != 0) return abi::vi_status_format_error;
     const uint32_t in_page = (page_bytes - low_word(address) % page_bytes) / 16;
@@ -108,8 +107,7 @@ inline uint32_t find_segment(const vi& of, descriptor& from, segment_window& win
     window.first = index;
     window.count = 0;
     window.fetching = count;
-    short_reads.post(physical, window.raw, count * 16, true, action_segments,
-                     reinterpret_cast<uintptr_t>(&window));
+    short_reads.post(physical, window.raw, count * 16, then(action_segments, &window));
     return step_blocked;
 }
 

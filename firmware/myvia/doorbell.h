@@ -10,15 +10,23 @@ namespace vinic::myvia {
 struct process {
     uint32_t index;
     uint32_t open;
-    uint32_t taken;     // free running
+    uint32_t taken;     // free running, counted by quarters of the page
     uint32_t reported;  // the count that the host was told
     uint64_t host_page;
+    volatile abi::myvia::doorbell* next;  // while another process opens or closes
 };
 inline process processes[max_processes];
 inline process* open_processes[max_processes];
-inline volatile abi::myvia::doorbell*
-    next_doorbells[max_processes];  // of the open processes, in the same order
 inline uint32_t open_count;
+
+// Where the next doorbell of each open process will ring. One process is the usual case; when none is open,
+// the first place holds a doorbell that never rings.
+struct bell {
+    volatile abi::myvia::doorbell* next;
+    uint32_t process;
+};
+inline bell bells[max_processes];
+inline volatile abi::myvia::doorbell silent_doorbell;
 
 struct doorbell_page {
     volatile abi::myvia::doorbell ring[abi::myvia::doorbells_per_page];
@@ -27,14 +35,32 @@ alignas(abi::myvia::doorbell_page_bytes) inline doorbell_page doorbell_pages[max
 
 inline uint32_t credit_words[16];
 
-[[gnu::noinline]] inline void report_taken(process& of) {
+inline void report_taken(process& of) {
     while (credits.done() != nullptr) {
     }
-    if (credits.space() == 0) return;
-    uint32_t& word = credit_words[credits.head % 16];
+    if (credits.space() == 0) {
+        work |= work_credits;
+        return;
+    }
+    uint32_t& word = credit_words[credits.head / sizeof(dma_entry) % 16];
     word = network(of.taken);
     credits.post(of.host_page, &word, sizeof(word));
     of.reported = of.taken;
+}
+
+inline void report_all() {
+    for (uint32_t i = 0; i != open_count; ++i)
+        if (open_processes[i]->taken != open_processes[i]->reported) report_taken(*open_processes[i]);
+}
+
+inline constexpr uint32_t quarter = abi::myvia::doorbells_per_page / 4;
+
+// A quarter of the page has been taken; the page may be over.
+[[gnu::noinline]] inline void quarter_taken(uint32_t number) {
+    process& of = *open_processes[number];
+    of.taken += quarter;
+    if (of.taken % abi::myvia::doorbells_per_page == 0) bells[number].next = doorbell_pages[of.index].ring;
+    report_taken(of);
 }
 
 [[gnu::noinline]] inline void vi_overrun(vi& of) {
@@ -51,12 +77,28 @@ inline bool note_posted(vi& of, work_queue& queue, uint32_t posted) {
     return true;
 }
 
-[[gnu::always_inline]] inline void send_doorbell(vi& of, uint32_t posted) {
+[[gnu::noinline]] inline void send_doorbell(vi& of, uint32_t posted) {
     if (!note_posted(of, of.send, posted)) return;
     if (of.state != abi::myvia::vi_connected) return flush(of, flush_sends);
     // The usual case is that the card waits for this descriptor: fetched at once, without a turn for it.
     if (of.send.next == of.send.fetched) fetch_send_slots(of);
     if (of.send.fetching == 0) schedule(of);
+}
+
+// One descriptor for a connected VI that has none left to start: its slot is fetched. The effects are those of
+// send_doorbell. False: it is not so, and nothing has been done.
+[[gnu::always_inline]] inline bool express_doorbell(vi& of, uint32_t posted) {
+    work_queue& queue = of.send;
+    const uint32_t slot = queue.posted;
+    if ((((posted - 1) ^ slot) | (queue.next ^ slot) | queue.fetching) != 0) return false;
+    if (slot - queue.completed > of.ring_mask) return false;
+    if (short_reads.full()) return false;
+    const uint32_t low = queue.ring_low + (slot & of.ring_mask) * abi::myvia::slot_bytes;
+    short_reads.post(join(queue.ring_high, low), &of.send_slot(slot), abi::myvia::slot_bytes,
+                     then(action_send_slots, &of));
+    queue.posted = posted;
+    queue.fetching = queue.wanted = 1;
+    return true;
 }
 
 [[gnu::noinline]] inline void receive_doorbell(vi& of, uint32_t posted) {
@@ -70,66 +112,50 @@ inline bool note_posted(vi& of, work_queue& queue, uint32_t posted) {
     if (!queue.armed) post_event(kind, of.index, 0, queue.completed - 1);
 }
 
-[[gnu::noinline]] inline void arm_queue(uint32_t index, uint32_t seen, const process& by) {
+[[gnu::noinline]] inline void arm_queue(uint32_t index, uint32_t seen, uint32_t by) {
     if (index >= max_completion_queues) return;
     completion_queue& queue = completion_queues[index];
-    if (queue.entries == 0 || queue.process != by.index) return;
+    if (queue.entries == 0 || queue.process != by) return;
     queue.armed = queue.produced == seen;
     if (!queue.armed) post_event(abi::myvia::event_completion_queue, index, 0, 0);
 }
 
-[[gnu::noinline]] inline void rare_doorbell(const process& by, uint32_t operation, uint32_t index,
-                                            uint32_t data) {
+// A process may ring for its own VIs and queues only; anything else has no effect.
+[[gnu::noinline]] inline void handle_doorbell(uint32_t by, uint32_t what, uint32_t data) {
     using namespace abi::myvia;
+    const uint32_t operation = what >> 16 & 0x7FFF;
+    const uint32_t index = what & 0xFFFF;
     if (operation == doorbell_arm_queue) return arm_queue(index, data, by);
-    if (index >= max_vis || vi_at(index).process != by.index) return;
+    if (index >= max_vis || vi_at(index).process != by) return;
     vi& of = vi_at(index);
+    if (operation == doorbell_receive) return receive_doorbell(of, data);
+    if (operation == doorbell_send) return send_doorbell(of, data);
     if (operation == doorbell_arm_send) return arm(of, of.send, event_completion_send, data);
     if (operation == doorbell_arm_receive) return arm(of, of.receive, event_completion_receive, data);
 }
 
-// A process may ring for its own VIs and queues only; anything else has no effect.
-[[gnu::always_inline]] inline void handle_doorbell(const process& by, uint32_t what, uint32_t data) {
+[[gnu::always_inline]] inline void take_doorbell(uint32_t number, uint32_t what) {
     using namespace abi::myvia;
-    const uint32_t operation = what >> 16;
-    const uint32_t index = what & 0xFFFF;
-    if (index < max_vis) {
-        vi& of = vi_at(index);
-        if (of.process == by.index) {
-            if (operation == (doorbell_valid >> 16 | doorbell_send)) return send_doorbell(of, data);
-            if (operation == (doorbell_valid >> 16 | doorbell_receive)) return receive_doorbell(of, data);
-        }
-    }
-    rare_doorbell(by, operation & 0x7FFF, index, data);
-}
-
-[[gnu::noinline]] inline void take_doorbell(uint32_t number, uint32_t what) {
-    process& from = *open_processes[number];
-    volatile abi::myvia::doorbell* entry = next_doorbells[number];
+    volatile doorbell* entry = bells[number].next;
+    const uint32_t by = bells[number].process;
     const uint32_t data = entry->data;
     entry->what = 0;
-    ++from.taken;
-    const bool wraps = from.taken % abi::myvia::doorbells_per_page == 0;
-    next_doorbells[number] = wraps ? doorbell_pages[from.index].ring : entry + 1;
-    handle_doorbell(from, what, data);
-    if (from.taken - from.reported >= abi::myvia::doorbells_per_page / 4) report_taken(from);
+    ++entry;
+    bells[number].next = entry;
+    const uint32_t sends = what ^ (doorbell_valid | doorbell_send << 16);
+    if (sends < max_vis && vi_at(sends).bell == by && express_doorbell(vi_at(sends), data)) [[likely]] {
+    } else {
+        handle_doorbell(by, what, data);
+    }
+    if (reinterpret_cast<uintptr_t>(entry) % (quarter * sizeof(doorbell)) == 0) quarter_taken(number);
 }
 
-// At most one of each process. One process is the usual case; when none is open, the first place holds a
-// doorbell that never rings.
-inline volatile abi::myvia::doorbell silent_doorbell;
-
+// At most one of each process.
 [[gnu::noinline]] inline void poll_other_doorbells() {
-    for (uint32_t number = 1; number != open_count; ++number) {
-        const uint32_t what = next_doorbells[number]->what;
+    for (uint32_t number = 1; number < open_count; ++number) {
+        const uint32_t what = bells[number].next->what;
         if (what != 0) take_doorbell(number, what);
     }
-}
-
-[[gnu::always_inline]] inline void poll_doorbells() {
-    const uint32_t what = next_doorbells[0]->what;
-    if (what != 0) take_doorbell(0, what);
-    if (open_count > 1) poll_other_doorbells();
 }
 
 }  // namespace vinic::myvia

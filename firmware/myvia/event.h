@@ -48,8 +48,7 @@ inline void write_event(const waiting_event& what, const uint32_t* payload, uint
     for (uint32_t i = 0; i != payload_words; ++i) buffer.payload[i] = payload[i];
     buffer.valid = network(events.pass);
     const uint64_t ring = join(card_interface.host_event_ring_high, card_interface.host_event_ring_low);
-    writes.post(ring + events.index * sizeof(event_words), &buffer, sizeof(event_words), true,
-                action_interrupt);
+    writes.post(ring + events.index * sizeof(event_words), &buffer, sizeof(event_words), action_interrupt);
     ++events.started;
     ++events.written;
     if (++events.index == card_interface.host_event_entries) {
@@ -72,7 +71,7 @@ inline void post_event(uint32_t kind, uint32_t vi_or_queue, uint32_t argument, u
 inline void run_events() {
     while (events.waiting_head != events.waiting_tail) {
         if (!event_room()) {
-            work |= work_events;
+            work |= work_events | work_writes;
             return;
         }
         write_event(events.waiting[events.waiting_tail++ % waiting_events_max], nullptr, 0);

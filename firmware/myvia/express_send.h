@@ -1,102 +1,143 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The usual send, with the fewest instructions between descriptor and payload: one packet from one segment in
-// one page, without immediate data, of which everything is at hand. Its effects are those of the pipeline in
-// send.h, to which all else is left.
+// one page, of which everything is at hand. Its effects are those of the pipeline in send.h, to which all
+// else is left. The read of the payload starts as soon as it is known; the packet is made while it runs.
 #pragma once
 
 #include "firmware/myvia/reliability.h"
 
 namespace vinic::myvia {
 
+// Blocks of `payload_reads` that the pipeline leaves to short messages: each has a buffer, and one block.
+inline constexpr uint32_t express_blocks = send_buffers;
+
 // The last packet of the message is finished.
-inline void end_message(vi& of) {
+[[gnu::always_inline]] inline void end_message(vi& of) {
     work_queue& queue = of.send;
     ++queue.next;
-    if (static_cast<int32_t>(queue.next - of.started) > 0) of.started = queue.next;
-    if (queue.posted != queue.fetched && queue.fetched - queue.next <= cached_slots / 2) fetch_send_slots(of);
+    if (queue.posted == queue.fetched) return;
+    if (queue.fetched - queue.next <= cached_slots / 2) fetch_send_slots(of);
 }
 
-[[gnu::noinline]] inline bool refill_source(vi& of, const uint32_t* raw, uint32_t length) {
+// A packet has been finished, the last of its message or not.
+[[gnu::always_inline]] inline void note_sent(vi& of, packet& finished, bool last) {
+    const uint32_t next = of.next_sequence;
+    finished.completes = 0;
+    if (is_reliable(of)) {
+        if (static_cast<int32_t>(next - of.sequence_end) > 0) of.sequence_end = next;
+        if (next - of.unacknowledged >= send_window) of.obstacles |= obstacle_window;
+        if (last && static_cast<int32_t>(of.send.next + 1 - of.started) > 0) of.started = of.send.next + 1;
+        of.acknowledgements = 0;
+        if (!of.timed) time_packets(of);
+    } else {
+        of.unacknowledged = next;
+        finished.completes = last;
+    }
+}
+
+// The last packet that the window lets through asks for an acknowledgement.
+inline uint32_t window_flags(const vi& of) {
+    return when(of.next_sequence - of.unacknowledged == send_window - 1, abi::packet_wants_acknowledge);
+}
+
+inline constexpr uint32_t immediate_bit = abi::vi_control_immediate << 16;
+
+// Zero for a descriptor of the usual form whose payload is in the window.
+[[gnu::always_inline]] inline uint32_t unusual(const vi& of, const descriptor& from) {
+    const source_window& window = of.source;
+    const segment& only = from.segments[0];
+    return ((from.segments_and_control & ~immediate_bit) ^ 1) | from.reserved | (from.length ^ only.length) |
+           (window.handle ^ only.handle) | (window.address_high ^ high_word(only.address)) |
+           (window.generation ^ registrations);
+}
+
+// Whether the window holds all of it: negative if not. No sum overflows, since no message of one packet and no
+// window is longer than a page.
+[[gnu::always_inline]] inline int32_t room_in_window(const vi& of, const descriptor& from) {
+    const uint32_t offset = low_word(from.segments[0].address) - of.source.low;
+    return static_cast<int32_t>(offset | (of.source.span - from.length - offset));
+}
+
+// Another window, where the payload of this descriptor is. False: it is not the usual one.
+[[gnu::noinline]] inline bool refill_source(vi& of, const descriptor& from) {
     source_window& window = of.source;
-    const region* where = find_region(program(raw[10]), of.tag);
-    const uint64_t address = join(program(raw[9]), program(raw[8]));
+    const segment& only = from.segments[0];
+    const uint64_t address = only.address;
+    if ((from.segments_and_control & ~immediate_bit) != 1 || from.length != only.length) return false;
+    const region* where = find_region(only.handle, of.tag);
     uint64_t physical;
-    if (where == nullptr || !contains(*where, address, length) || raw[9] != where->program_address_high ||
-        low_word(address) % page_bytes + length > page_bytes ||
+    if (where == nullptr || !contains(*where, address, only.length) ||
+        high_word(address) != high_word(where->address) ||
+        low_word(address) % page_bytes + only.length > page_bytes ||
         translate(*where, address, physical) != step_done)
         return false;
-    const uint32_t before =
-        least(low_word(address) % page_bytes, low_word(address) - low_word(where->address));
-    const uint32_t region_left = where->length - (low_word(address) - low_word(where->address));
-    const uint32_t behind = least(page_bytes - low_word(address) % page_bytes, region_left);
-    window.program_handle = raw[10];
-    window.program_address_high = raw[9];
+    const uint32_t in_region = low_word(address) - low_word(where->address);
+    const uint32_t before = least(low_word(address) % page_bytes, in_region);
+    const uint32_t behind = least(page_bytes - low_word(address) % page_bytes, where->length - in_region);
+    window.handle = only.handle;
+    window.address_high = high_word(address);
     window.generation = registrations;
     window.low = low_word(address) - before;
     window.span = before + behind;
     window.physical_high = high_word(physical);
     window.physical_low = low_word(physical) - before;
-    return true;
+    return unusual(of, from) == 0;
 }
 
-// Where the payload stands, or false. `raw` is the slot as it came: words in the program's byte order.
-[[gnu::always_inline]] inline bool express_source(vi& of, const uint32_t* raw, uint32_t length,
-                                                  uint64_t& physical) {
-    const source_window& window = of.source;
-    const uint32_t differs = (window.program_handle ^ raw[10]) | (window.program_address_high ^ raw[9]) |
-                             (window.generation ^ registrations);
-    uint32_t offset = program(raw[8]) - window.low;
-    if (differs != 0 || length > window.span || offset > window.span - length) {
-        if (!refill_source(of, raw, length)) return false;
-        offset = program(raw[8]) - window.low;
-    }
-    physical = join(window.physical_high, window.physical_low + offset);
-    return true;
-}
-
-[[gnu::always_inline]] inline void express_packet(vi& of, packet& made, uint32_t length) {
+[[gnu::always_inline]] inline void express_packet(vi& of, const descriptor& from, packet& made,
+                                                  uint32_t length) {
+    const uint32_t sequence = of.next_sequence;
+    const uint32_t immediate = from.segments_and_control & immediate_bit;
+    *opaque(&record_of(of, of.send.next)) = {from.immediate, length, abi::vi_status_op_send, sequence};
+    address_packet(made, of);
     uint32_t* header = made.words;
-    header[header_type] = network(abi::packet_type_vi);
-    header[header_kind_flags_length] =
-        kind_word(abi::packet_send, abi::packet_first | abi::packet_last, length);
-    header[header_ends] = network(of.ends);
-    header[header_key] = network(of.key);
-    header[header_sequence] = network(of.next_sequence++);
+    // The bit of the descriptor, moved to where the packet has its own.
+    static_assert(immediate_bit == abi::packet_immediate << 16);
+    header[header_kind_flags_length] = network(
+        length | immediate | (window_flags(of) << 16) |
+        (abi::packet_send << 24 | (abi::packet_first | abi::packet_last) << 16));
+    header[header_sequence] = network(sequence);
     header[header_acknowledge] = network(of.placed);
     header[header_offset] = 0;
-    header[header_immediate] = 0;
-    address_packet(made, of.route, of.route_first, of.route_skip, (length + 3) / 4);
-    made.owner = &of;
-    made.epoch = of.epoch;
-    made.loopback = of.loopback;
+    header[header_immediate] = network(from.immediate);
+    set_end(made, (length + 3) / 4);
     made.ready_at = payload_reads.head;
     wire_queue.push(&made);
+    of.next_sequence = sequence + 1;
 }
 
-// The next descriptor of this VI, which has no message under way. False: nothing has been done.
-[[gnu::noinline]] inline bool express_send(vi& of) {
+// The next descriptor of this VI, which is on the card. False: nothing has been done. `refills`: the window
+// may be moved.
+template <bool refills>
+[[gnu::always_inline]] inline bool express_send(vi& of) {
+    static_assert(send_buffers <= send_records_per_vi && send_window <= send_records_per_vi);
     work_queue& queue = of.send;
     packet* made = free_packets[pool_send].head;
-    if (!of.express || of.sending.active || queue.next == queue.fetched || made == nullptr ||
-        payload_reads.space() == 0 || queue.next - queue.completed >= send_records_per_vi)
-        return false;
-    const uint32_t* raw =
-        reinterpret_cast<const uint32_t*>(opaque(&send_slots[of.index][queue.next & of.cache_mask]));
-    if (raw[3] != program(1) || (raw[4] | (raw[6] ^ raw[11]) | program_high_half(raw[6])) != 0) return false;
-    const uint32_t length = program_low_half(raw[6]);
-    uint64_t physical;
-    if (length - 1 >= least(of.limit, abi::packet_payload_max) || !express_source(of, raw, length, physical))
-        return false;
+    if (of.obstacles != 0) return false;
+    if (made == nullptr) return false;
+    const descriptor& from = of.send_slot(queue.next);
+    const uint32_t length = from.length;
+    if (length - 1 >= of.packet_limit) return false;
+    if constexpr (refills) {
+        if ((unusual(of, from) != 0 || room_in_window(of, from) < 0) && !refill_source(of, from))
+            return false;
+    } else {
+        if (unusual(of, from) != 0) return false;
+        if (room_in_window(of, from) < 0) return false;
+    }
     made->words[header_words + (length - 1) / 4] = 0;
-    payload_reads.post(physical, made->body(), length);
-    free_packets[pool_send].pop();
-    *opaque(&record_of(of, queue.next)) = {raw[5], length, abi::vi_status_op_send, of.next_sequence};
-    express_packet(of, *made, length);
-    made->completes = 1;
-    of.unacknowledged = of.next_sequence;
+    const uint32_t offset = low_word(from.segments[0].address) - of.source.low;
+    payload_reads.post(join(of.source.physical_high, of.source.physical_low + offset), made->body(), length);
+    free_packets[pool_send].head = made->link;
+    express_packet(of, from, *made, length);
+    note_sent(of, *made, true);
     end_message(of);
     return true;
+}
+
+[[gnu::noinline]] inline bool try_express_send(vi& of) {
+    return of.send.next != of.send.fetched && express_send<true>(of);
 }
 
 }  // namespace vinic::myvia

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A first-in first-out list through a link that its elements contain.
+// Lists through a link that its elements contain.
 #pragma once
 
 namespace vinic::myvia {
@@ -17,6 +17,28 @@ struct fifo {
         else
             head = item;
         tail = item;
+    }
+
+    element* pop() {
+        element* item = head;
+        if (item != nullptr) head = item->*link;
+        return item;
+    }
+
+    // Of a list that is not empty.
+    void drop_head() { head = head->*link; }
+
+    void clear() { head = nullptr; }
+};
+
+// The same, last in, first out.
+template <typename element, element* element::*link>
+struct stack {
+    element* head;
+
+    void push(element* item) {
+        item->*link = head;
+        head = item;
     }
 
     element* pop() {

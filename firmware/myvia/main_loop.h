@@ -19,22 +19,33 @@ inline constexpr uint32_t serviced_bits = hardware::ISR_RECV | hardware::ISR_BUF
     if (arrival_queue.head != nullptr) work |= work_receive;
 }
 
+[[gnu::noinline]] inline void other_read_done(uintptr_t event) {
+    const uint32_t action = event & action_mask;
+    if (action == action_receive_slots)
+        receive_slots_arrived(argument_of<vi>(event));
+    else if (action == action_translation)
+        translation_arrived(argument_of<translation_line>(event));
+    else if (action == action_segments)
+        segments_arrived(argument_of<segment_window>(event));
+    wake_waiting();
+}
+
+// VIs that are waiting their turn are not overtaken.
+[[gnu::always_inline]] inline void send_slots_arrived(vi& of) {
+    const uint32_t count = slots_arrived(of.send, of.send_slots);
+    if (count == 0 || scheduled_vis.head != nullptr) return schedule(of);
+    if (!express_send<false>(of) && !try_express_send(of)) return schedule(of);
+    if (of.send.next != of.send.posted) schedule(of);
+}
+
 [[gnu::always_inline]] inline void poll_short_reads() {
     while (dma_entry* entry = short_reads.done()) {
-        const uintptr_t argument = entry->argument;
-        if (entry->action == action_send_slots) {
-            vi& of = *reinterpret_cast<vi*>(argument);
-            slots_arrived(of.send);
-            if (scheduled_vis.head != nullptr || !express_send(of) || of.send.next != of.send.posted)
-                schedule(of);
-        } else if (entry->action == action_receive_slots) {
-            receive_slots_arrived(*reinterpret_cast<vi*>(argument));
-        } else if (entry->action == action_translation) {
-            translation_arrived(static_cast<uint32_t>(argument));
-        } else if (entry->action == action_segments) {
-            segments_arrived(*reinterpret_cast<segment_window*>(argument));
+        const uintptr_t event = entry->event;
+        if ((event & action_mask) == action_send_slots) {
+            send_slots_arrived(*opaque(&argument_of<vi>(event)));
+        } else {
+            other_read_done(event);
         }
-        wake_waiting();
     }
 }
 
@@ -45,11 +56,12 @@ inline constexpr uint32_t serviced_bits = hardware::ISR_RECV | hardware::ISR_BUF
     if (scheduled_vis.head != nullptr) work |= work_send;
 }
 
-inline void poll_writes() {
-    while (dma_entry* entry = writes.done()) {
-        if (entry->action == action_release)
-            packet_placed(*reinterpret_cast<packet*>(entry->argument));
-        else if (entry->action == action_interrupt)
+[[gnu::noinline]] inline void poll_writes() {
+    while (dma_entry_with_words* entry = writes.done()) {
+        const uintptr_t event = entry->event;
+        if ((event & action_mask) == action_release)
+            packet_placed(argument_of<packet>(event));
+        else if ((event & action_mask) == action_interrupt)
             event_written();
     }
     run_dropped();
@@ -68,50 +80,69 @@ inline void poll_writes() {
     }
 }
 
-// The wire first: an engine that stands still costs bandwidth.
+// The wire first: an engine that stands still costs bandwidth. After each handler the bits are loaded again,
+// which costs less than keeping them.
+inline uint32_t pending_bits() { return opaque(hardware::load(hardware::ISR) & serviced_bits); }
+
+// The upper half of the bits is 0, and a constant whose upper half is all ones fits an instruction.
+constexpr uint32_t tested(uint32_t bit) { return 0xFFFF0000 | bit; }
+
 [[gnu::always_inline]] inline void service(uint32_t bits) {
     using namespace hardware;
-    if (bits & ISR_SEND) {
+    if (bits & tested(ISR_SEND)) {
         store(ISR, ISR_SEND);
         send_engine_done();
+        bits = pending_bits();
     }
-    if (bits & ISR_RECV) packet_arrived();
-    if (bits & ISR_WAKE1) {
+    if (bits & tested(ISR_RECV)) {
+        packet_arrived();
+        bits = pending_bits();
+    }
+    if (bits & tested(ISR_WAKE1)) {
         store(ISR, ISR_WAKE1);
         poll_payload_reads();
+        bits = pending_bits();
     }
-    if (bits & ISR_WAKE0) {
+    if (bits & tested(ISR_WAKE0)) {
         store(ISR, ISR_WAKE0);
         poll_short_reads();
+        bits = pending_bits();
     }
-    if (bits & ISR_WAKE2) {
+    if (bits & tested(ISR_WAKE2)) {
         store(ISR, ISR_WAKE2);
         poll_writes();
+        bits = pending_bits();
     }
-    if ((bits & (ISR_BUFF | ISR_TIME0 | ISR_TIME1)) != 0) service_rarely(bits);
+    if ((bits & tested(ISR_BUFF | ISR_TIME0 | ISR_TIME1)) != 0) service_rarely(bits);
 }
+
 [[gnu::noinline]] inline void do_work() {
     const uint32_t todo = work;
-    work = 0;
+    work = todo & work_bells;
     if (todo & work_receive) run_receive();
     if (todo & work_send) run_send();
-    constexpr uint32_t rare =
-        work_writes | work_wire | work_flush | work_events | work_acknowledge | work_command;
+    if (todo & work_bells) poll_other_doorbells();
+    constexpr uint32_t rare = work_writes | work_wire | work_flush | work_events | work_acknowledge |
+                              work_command | work_credits;
     if ((todo & rare) == 0) return;
     if (todo & work_writes) poll_writes();
-    if (todo & work_wire) pump_wire();
+    if (todo & work_wire) run_wire();
     if (todo & work_flush) run_flush();
     if (todo & work_events) run_events();
     if (todo & work_acknowledge) run_acknowledgements(false);
     if (todo & work_command) run_command();
+    if (todo & work_credits) report_all();
 }
 
-// One turn.
+// One turn: one branch when there is nothing to do.
 [[gnu::always_inline]] inline void poll() {
-    const uint32_t bits = hardware::load(hardware::ISR) & serviced_bits;
+    const volatile abi::myvia::doorbell* bell = bells[0].next;
+    const uint32_t bits = pending_bits();
+    const uint32_t what = bell->what;
+    const uint32_t asked = card_interface.command_number ^ progress.seen;
+    if ((bits | what | asked | work) == 0) return;
     if (bits != 0) service(bits);
-    poll_doorbells();
-    if ((work | (card_interface.command_number ^ progress.seen)) == 0) return;
+    if (what != 0) take_doorbell(0, what);
     if (work != 0) do_work();
     if (card_interface.command_number != progress.seen) take_command();
 }

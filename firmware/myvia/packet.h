@@ -41,7 +41,7 @@ constexpr uint32_t kind_word(uint32_t kind, uint32_t flags, uint32_t length) {
 }
 
 // Segments 2 and up of a descriptor, as they stand in the program's memory.
-struct segment_window {
+struct alignas(8) segment_window {
     uint32_t first;     // number of the first segment here
     uint32_t count;     // how many are here
     uint32_t fetching;  // how many are on their way
@@ -56,15 +56,15 @@ inline void clear(segment_window& window) {
 
 enum packet_pool : uint32_t { pool_receive, pool_send, pool_short };
 
-struct packet {
+struct alignas(8) packet {
     packet* link;
     uint32_t pool;
     // Sending:
-    vi* owner;          // none: not of a connection
-    uint32_t epoch;     // of the owner, at that time: a later one means that the packet is void
-    uint32_t ready_at;  // position of payload_reads from which on the payload is here
-    uint32_t loopback;
-    uint32_t completes;                    // the owner's oldest descriptor completes when this packet leaves
+    vi* owner;                      // none: not of a connection
+    uint32_t epoch;                 // of the owner, at that time, or void_epoch
+    const uint32_t* current_epoch;  // the packet goes to the wire if the same stands there then
+    uint32_t ready_at;              // position of payload_reads from which on the payload is here
+    uint32_t completes;             // the owner's oldest descriptor completes when this packet leaves
     uint32_t first_word, last_word, skip;  // for SMP, SMLT and SA
     segment_window window;
     uint32_t length;     // bytes of payload
@@ -78,15 +78,21 @@ struct packet {
 };
 using packet_fifo = fifo<packet, &packet::link>;
 
+inline constexpr uint32_t void_epoch = 0;
+inline constexpr uint32_t no_owner_epoch = 1;            // of packets that are not of a connection
+inline const uint32_t loopback_epoch = 0xFFFFFFFF;  // of no packet: what does not meet the link
+
 inline constexpr uint32_t send_buffers = 8;
 inline constexpr uint32_t receive_buffers = 16;
 inline constexpr uint32_t short_buffers = 8;  // acknowledgements and control packets, never payload by DMA
 
 inline packet packets[receive_buffers + send_buffers + short_buffers];
-inline packet_fifo free_packets[3];  // by pool
+// By pool. The last that was used is taken first: it still holds its connection's header (wire.h).
+inline stack<packet, &packet::link> free_packets[3];
 
 inline packet_fifo wire_queue;     // in the order in which they leave
 inline packet* on_wire;            // what the send engine works on
+inline uint32_t engine_done;       // it has done so, but the packet's descriptor could not complete yet
 inline packet_fifo arrival_queue;  // received, not yet processed
 inline packet* armed_buffer;       // where the receive engine writes
 inline uint32_t discarding;        // the packet that arrives is longer than any may be
@@ -111,17 +117,20 @@ inline void release(packet* of) {
 
 inline void initialise_packets() {
     uint32_t i = 0;
-    for (packet_fifo& pool : free_packets) pool.clear();
+    for (auto& pool : free_packets) pool.clear();
     for (packet& one : packets) {
         one.pool = i < receive_buffers                  ? pool_receive
                    : i < receive_buffers + send_buffers ? pool_send
                                                         : pool_short;
+        one.words[header_type] = network(abi::packet_type_vi);
+        one.epoch = void_epoch;
         free_packets[one.pool].push(&one);
         ++i;
     }
     wire_queue.clear();
     arrival_queue.clear();
     on_wire = nullptr;
+    engine_done = 0;
     discarding = 0;
     arm_receive(free_packets[pool_receive].pop());
 }

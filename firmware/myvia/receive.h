@@ -14,7 +14,7 @@ enum receive_step : uint32_t {
     packet_stalled
 };
 
-inline void poll_writes();  // main_loop.h
+void poll_writes();  // main_loop.h
 
 // Room in the channel of writes for all that one packet may complete: 16 sends by its acknowledgement, and
 // its own descriptor.
@@ -54,17 +54,23 @@ inline uint32_t flags_of(const packet& of) {
     return network(of.words[header_kind_flags_length]) >> 16 & 0xFF;
 }
 
+// The slot at the head has been taken out of the card.
+[[gnu::always_inline]] inline void next_receive_slot(vi& of) {
+    of.target(of.receive.next).bytes = 0;
+    ++of.receive.next;
+}
+
 // Completes the receive descriptor in turn.
 inline void complete_receive(vi& of, const packet& last, uint32_t length, uint32_t status) {
     work_queue& queue = of.receive;
-    const descriptor& slot = receive_slots[of.index][queue.next & of.cache_mask];
+    const descriptor& slot = of.receive_slot(queue.next);
     uint32_t immediate = slot.immediate;
     if ((flags_of(last) & abi::packet_immediate) != 0) {
-        immediate = program(network(last.words[header_immediate]));
+        immediate = network(last.words[header_immediate]);
         status |= abi::vi_status_immediate;
     }
     of.receiving.kind = 0;
-    ++queue.next;
+    next_receive_slot(of);
     complete(of, queue, true, slot.reserved, immediate, length, status);
     if (queue.posted != queue.fetched && queue.fetched - queue.next <= cached_slots / 2)
         fetch_receive_slots(of);
@@ -169,7 +175,7 @@ inline bool accept_message(vi& of, const packet& with, uint32_t kind) {
 }
 
 inline receive_step place_packet(vi& of, packet& what, uint32_t kind) {
-    descriptor& slot = receive_slots[of.index][of.receive.next & of.cache_mask];
+    descriptor& slot = of.receive_slot(of.receive.next);
     receive_message& message = of.receiving;
     if (message.status == 0) {
         const uint32_t step =
@@ -216,8 +222,7 @@ inline receive_step receive_data(vi& of, packet& what, uint32_t kind) {
     what.length = what.remaining = packet_length(what);
     clear(receive_window);
     if (kind == abi::packet_send && opens) {
-        const uint32_t status =
-            check_receive_format(receive_slots[of.index][of.receive.next & of.cache_mask]);
+        const uint32_t status = check_receive_format(of.receive_slot(of.receive.next));
         if (status != 0) message_failed(of, what, status);
         if (of.state != abi::myvia::vi_connected) return packet_finished;
     }
@@ -267,29 +272,44 @@ inline void run_receive() {
 
 // --- The usual message
 
-// A whole message in one packet, without immediate data, on an unreliable connection, for a descriptor whose
-// target is known: placed and completed with the fewest instructions. Its effects are those of
-// receive_packet, to which all else is left. False: nothing has been done.
+inline constexpr uint32_t usual_packet = abi::packet_send << 24 | (abi::packet_first | abi::packet_last) << 16;
+inline constexpr uint32_t usual_flags = (abi::packet_immediate | abi::packet_wants_acknowledge) << 16;
+
+// What a reliable connection asks for besides, when the payload is on its way to memory.
+[[gnu::noinline]] inline void express_receive_reliably(vi& of, const packet& what) {
+    ++of.placing;
+    of.refuse = refuse_nothing;
+    if ((flags_of(what) & abi::packet_wants_acknowledge) != 0) of.urgent = 1;
+    acknowledged(of, network(what.words[header_acknowledge]));
+}
+
+// A whole message in one packet for a descriptor whose target is known: placed and completed with the fewest
+// instructions. Its effects are those of receive_packet, to which all else is left. False: nothing has been
+// done.
 [[gnu::always_inline]] inline bool express_receive(packet& what, uint32_t length) {
     const uint32_t* header = what.words;
     const uint32_t ends = network(header[header_ends]);
-    const uint32_t index = (ends >> 16) % max_vis;
-    vi& of = vi_at(index);
+    vi& of = vi_at(ends >> 16);
     work_queue& queue = of.receive;
-    const uint32_t cache_slot = queue.next & of.cache_mask;
-    const receive_target& target = *opaque(&receive_targets[index][cache_slot]);
-    const uint32_t differs = (of.arriving_ends ^ ends) | (of.key ^ network(header[header_key])) |
-                             (of.expected ^ network(header[header_sequence])) |
-                             (target.generation ^ registrations) | of.receiving.kind;
-    if (differs != 0 || !of.express || queue.next == queue.fetched || length > target.bytes ||
-        writes.space() < blocks_per_packet)
+    const receive_target& target = of.target(queue.next);
+    if (((of.arriving_ends ^ ends) | (of.key ^ network(header[header_key])) |
+         (of.expected ^ network(header[header_sequence])) | (target.generation ^ registrations) |
+         of.receiving.kind) != 0)
         return false;
-    writes.post(target.physical, what.body(), length, true, action_release,
-                reinterpret_cast<uintptr_t>(&what));
+    if (length - 1 >= target.bytes) return false;
+    if (writes.space() < blocks_per_packet) return false;
+    writes.post(target.physical, what.body(), length, then(action_release, &what));
+    const uint32_t kind_flags_length = network(header[header_kind_flags_length]);
+    uint32_t immediate = of.receive_slot(queue.next).immediate;
+    uint32_t status = abi::vi_status_op_receive;
+    if ((kind_flags_length & abi::packet_immediate << 16) != 0) {
+        immediate = network(header[header_immediate]);
+        status |= abi::vi_status_immediate;
+    }
+    complete(of, queue, true, 0, immediate, length, status);
     ++of.expected;
-    ++queue.next;
-    complete(of, queue, true, 0, opaque(&receive_slots[index][cache_slot])->immediate, length,
-             abi::vi_status_op_receive);
+    next_receive_slot(of);
+    if (is_reliable(of)) express_receive_reliably(of, what);
     if (queue.posted != queue.fetched && queue.fetched - queue.next <= cached_slots / 2)
         fetch_receive_slots(of);
     return true;
@@ -301,19 +321,35 @@ inline uint32_t remainder_byte(const packet& of, uint32_t bytes) {
     return reinterpret_cast<const uint8_t*>(of.words)[bytes];
 }
 
-[[gnu::noinline]] inline void drop_arrival(packet* arrived) {
+// Takes what the receive engine has finished and drops what is damaged. The data ends with the CRC's
+// remainder, which is 0 when all is well (facts B3), and then the engine's rounding.
+[[gnu::noinline]] inline void queue_arrival(packet* arrived, uint32_t end) {
+    const uint32_t length = packet_length(*arrived);
+    uint32_t bytes = 4 * header_words + (length + 3) / 4 * 4;
+    if (packet_kind(*arrived) == abi::packet_rdma_write) bytes += 4 * rdma_words;
+    const uint32_t beyond = end - hardware::sram_address(arrived->words) - bytes - 1;
+    const bool damaged = discarding || length > abi::packet_payload_max || beyond >= 8 ||
+                         remainder_byte(*arrived, bytes) != 0 ||
+                         arrived->words[header_type] != network(abi::packet_type_vi);
     discarding = 0;
-    release(arrived);
-}
-
-[[gnu::noinline]] inline void queue_arrival(packet* arrived) {
+    if (damaged) return release(arrived);
     arrived->begun = 0;
     arrival_queue.push(arrived);
     work |= work_receive;
 }
 
-// Takes what the receive engine has finished, arms the next buffer at once, and drops what is damaged. The
-// data ends with the CRC's remainder, which is 0 when all is well (facts B3), and then the engine's rounding.
+// The packet is intact, of the usual form, and its turn has come. All of queue_arrival's checks.
+[[gnu::always_inline]] inline bool usual_arrival(const packet& arrived, uint32_t length, uint32_t end) {
+    const uint32_t bytes = 4 * header_words + (length + 3) / 4 * 4;
+    if (end - hardware::sram_address(arrived.words) - 1 - bytes >= 8) return false;
+    const uint32_t kind_flags_length = network(arrived.words[header_kind_flags_length]);
+    return (remainder_byte(arrived, bytes) | discarding |
+            ((kind_flags_length & ~(usual_flags | 0xFFFF)) ^ usual_packet) |
+            (arrived.words[header_type] ^ network(abi::packet_type_vi))) == 0 &&
+           arrival_queue.head == nullptr;
+}
+
+// The next buffer is armed at once.
 [[gnu::always_inline]] inline void packet_arrived() {
     packet* arrived = armed_buffer;
     hardware::store(hardware::ISR, hardware::ISR_RECV);
@@ -323,19 +359,9 @@ inline uint32_t remainder_byte(const packet& of, uint32_t bytes) {
     armed_buffer = nullptr;
     if (next != nullptr) arm_receive(next);
     hardware::barrier();
-    const uint32_t kind_flags_length = network(arrived->words[header_kind_flags_length]);
-    const uint32_t length = kind_flags_length & 0xFFFF;
-    uint32_t bytes = 4 * header_words + (length + 3) / 4 * 4;
-    if (kind_flags_length >> 24 == abi::packet_rdma_write) bytes += 4 * rdma_words;
-    const uint32_t beyond = end - hardware::sram_address(arrived->words) - bytes - 1;
-    if (discarding || length > abi::packet_payload_max || beyond >= 8 ||
-        remainder_byte(*arrived, bytes) != 0 || arrived->words[header_type] != network(abi::packet_type_vi))
-        return drop_arrival(arrived);
-    constexpr uint32_t usual = abi::packet_send << 8 | abi::packet_first | abi::packet_last;
-    if (kind_flags_length >> 16 == usual && length != 0 && arrival_queue.head == nullptr &&
-        express_receive(*arrived, length))
-        return;
-    queue_arrival(arrived);
+    const uint32_t length = packet_length(*arrived);
+    if (usual_arrival(*arrived, length, end) && express_receive(*arrived, length)) return;
+    queue_arrival(arrived, end);
 }
 
 // The buffer is full and the packet has not ended: nothing that long is ours. Reads it to its end.

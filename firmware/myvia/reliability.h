@@ -44,7 +44,6 @@ inline bool send_acknowledgement(vi& of) {
     if (to_send == nullptr) return false;
     const bool refuses = of.refuse == refuse_gap || of.refuse == refuse_finally;
     uint32_t* header = to_send->words;
-    header[header_type] = network(abi::packet_type_vi);
     header[header_kind_flags_length] =
         kind_word(refuses ? abi::packet_not_acknowledge : abi::packet_acknowledge, 0, 0);
     header[header_ends] = network(of.ends);
@@ -55,11 +54,11 @@ inline bool send_acknowledgement(vi& of) {
     header[header_immediate] = network(of.refuse == refuse_finally ? of.final_status : 0);
     if (of.refuse == refuse_gap) of.refuse = refuse_gap_sent;
     of.acknowledgements = of.urgent = 0;
-    to_send->owner = nullptr;
+    belongs_to_none(*to_send, of.loopback != 0);
     to_send->completes = 0;
-    to_send->loopback = of.loopback;
     to_send->ready_at = payload_reads.tail;
-    address_packet(*to_send, of.route, of.route_first, of.route_skip, 0);
+    set_route(*to_send, of.route, of.route_first, of.route_skip);
+    set_end(*to_send, 0);
     wire_queue.push(to_send);
     pump_wire();
     return true;
@@ -126,14 +125,15 @@ constexpr uint32_t packets_of(uint32_t length) {
 }
 
 // The peer has everything before `sequence`.
-inline void acknowledged(vi& of, uint32_t sequence) {
+[[gnu::noinline]] inline void acknowledged(vi& of, uint32_t sequence) {
     const uint32_t count = sequence - of.unacknowledged;
     if (count == 0 || count > of.sequence_end - of.unacknowledged) return;
     of.unacknowledged = sequence;
+    of.obstacles &= ~obstacle_window;
     of.tries = 0;
     if (static_cast<int32_t>(sequence - of.next_sequence) > 0) {
         // What is being sent again has arrived after all; its descriptor may be about to complete.
-        of.go_back = 1;
+        of.obstacles |= obstacle_go_back;
         abandon_packet(of);
     }
     while (of.send.completed != of.started) {
@@ -150,8 +150,8 @@ inline void acknowledged(vi& of, uint32_t sequence) {
 inline bool go_back(vi& of) {
     work_queue& queue = of.send;
     if (queue.fetching != 0) return false;
-    of.go_back = 0;
-    of.sending.active = of.sending.error = 0;
+    of.obstacles = 0;
+    of.sending.error = 0;
     queue.next = queue.fetched = queue.completed;
     of.next_sequence = of.unacknowledged;
     of.resume_offset = 0;
@@ -176,7 +176,7 @@ inline void retransmit(vi& of) {
         post_event(abi::myvia::event_transport_lost, of.index, vip_error_connection_lost, 0);
         return;
     }
-    of.go_back = 1;
+    of.obstacles |= obstacle_go_back;
     schedule(of);
 }
 
@@ -208,7 +208,7 @@ inline void acknowledge_timer_expired() {
 inline void not_acknowledged(vi& of, uint32_t sequence, uint32_t status) {
     acknowledged(of, sequence);
     if (status == 0) {
-        of.go_back = 1;
+        of.obstacles |= obstacle_go_back;
         schedule(of);
         return;
     }

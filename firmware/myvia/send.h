@@ -71,10 +71,9 @@ inline send_step begin_message(vi& of) {
         return queue.fetching != 0 ? send_idle : send_blocked;
     }
     if (queue.next - queue.completed >= send_records_per_vi) return send_idle;
-    descriptor& from = send_slots[of.index][queue.next & of.cache_mask];
-    decode(from);
+    const descriptor& from = of.send_slot(queue.next);
     send_message& message = of.sending;
-    message.active = 1;
+    of.obstacles |= obstacle_message;
     message.checked = 0;
     message.offset = of.resume_offset;
     message.checked_segment = first_data_segment(from);
@@ -91,8 +90,13 @@ inline send_step begin_message(vi& of) {
 inline send_step fail_message(vi& of, const descriptor& from) {
     work_queue& queue = of.send;
     if (queue.completed != queue.next) return send_idle;
+    if (writes.space() < completion_blocks) {
+        work |= work_send | work_writes;
+        return send_blocked;
+    }
     const uint32_t status = of.sending.error | operation_status(control_bits(from));
-    of.sending.active = of.sending.error = 0;
+    of.obstacles &= ~obstacle_message;
+    of.sending.error = 0;
     const uint32_t slot = queue.next++;
     of.started = queue.next;
     complete(of, queue, false, from.reserved, from.immediate, from.length, status);
@@ -123,12 +127,12 @@ inline uint32_t fetch_payload(vi& of, descriptor& from, packet& into, uint32_t b
         bytes = least(bytes, page_bytes - low_word(address) % page_bytes);
         const region* where = find_region(current.handle, of.tag);
         if (where == nullptr || !contains(*where, address, bytes)) return abi::vi_status_protection_error;
-        if (payload_reads.space() == 0) return step_blocked;
+        if (payload_reads.space() <= express_blocks) return step_blocked;
         uint64_t physical;
         step = translate(*where, address, physical);
         if (step != step_done) return step;
         const uint32_t body = hardware::sram_address(into.body() + body_word);
-        payload_reads.post_at(physical, body + into.length - into.remaining, bytes, true, action_none, 0);
+        payload_reads.post_at(physical, body + into.length - into.remaining, bytes, action_none);
         into.remaining -= bytes;
         message.segment_offset += bytes;
     }
@@ -142,18 +146,14 @@ inline void write_header(vi& of, const descriptor& from, packet& into) {
     uint32_t flags = when(offset == 0, abi::packet_first);
     if (offset + into.length == from.length) flags |= abi::packet_last;
     if ((control & abi::vi_control_immediate) != 0) flags |= abi::packet_immediate;
-    // The last that the window lets through.
-    if (of.next_sequence - of.unacknowledged == send_window - 1) flags |= abi::packet_wants_acknowledge;
+    flags |= window_flags(of);
     uint32_t* header = into.words;
-    header[header_type] = network(abi::packet_type_vi);
     header[header_kind_flags_length] =
         kind_word(rdma ? abi::packet_rdma_write : abi::packet_send, flags, into.length);
-    header[header_ends] = network(of.ends);
-    header[header_key] = network(of.key);
     header[header_sequence] = network(of.next_sequence);
     header[header_acknowledge] = network(of.placed);
     header[header_offset] = network(offset);
-    header[header_immediate] = network(program(from.immediate));
+    header[header_immediate] = network(from.immediate);
     if (rdma) {
         into.body()[0] = network(high_word(from.segments[0].address));
         into.body()[1] = network(low_word(from.segments[0].address));
@@ -165,30 +165,20 @@ inline void write_header(vi& of, const descriptor& from, packet& into) {
 // The payload is on its way: the rest of the packet, and its place in the queue for the wire.
 inline send_step finish_packet(vi& of, const descriptor& from, packet* finished, uint32_t body_word) {
     write_header(of, from, *finished);
-    address_packet(*finished, of.route, of.route_first, of.route_skip,
-                   body_word + (finished->length + 3) / 4);
-    finished->loopback = of.loopback;
+    set_end(*finished, body_word + (finished->length + 3) / 4);
     finished->ready_at = payload_reads.head;
-    finished->completes = 0;
     of.building = nullptr;
     of.sending.offset += finished->length;
     ++of.next_sequence;
     const bool last = of.sending.offset == from.length;
-    if (is_reliable(of)) {
-        if (static_cast<int32_t>(of.next_sequence - of.sequence_end) > 0) of.sequence_end = of.next_sequence;
-        of.acknowledgements = 0;
-        time_packets(of);
-    } else {
-        of.unacknowledged = of.next_sequence;
-        finished->completes = last;
-    }
+    note_sent(of, *finished, last);
     if (last) {
-        of.sending.active = 0;
+        of.obstacles &= ~obstacle_message;
         end_message(of);
     }
     wire_queue.push(finished);
     pump_wire();
-    return of.sending.active || of.send.next != of.send.posted ? send_more : send_idle;
+    return !last || of.send.next != of.send.posted ? send_more : send_idle;
 }
 
 // A buffer for the next packet of the message, with the message's segments checked once.
@@ -199,8 +189,7 @@ inline uint32_t prepare_packet(vi& of, descriptor& from) {
         into = free_packets[pool_send].pop();
         if (into == nullptr) return step_blocked;
         of.building = into;
-        into->owner = &of;
-        into->epoch = of.epoch;
+        address_packet(*into, of);
         into->begun = 0;
         clear(into->window);
     }
@@ -231,16 +220,15 @@ inline uint32_t build_packet(vi& of, descriptor& from, uint32_t body_word) {
 // One packet of this VI, or as much of it as can be done now.
 inline send_step advance_send(vi& of) {
     if (of.state != abi::myvia::vi_connected) return send_idle;
-    if (of.go_back && of.building == nullptr && !go_back(of)) return send_idle;
-    if (!of.sending.active) {
-        if (express_send(of)) return of.send.next != of.send.posted ? send_more : send_idle;
+    if ((of.obstacles & obstacle_go_back) != 0 && of.building == nullptr && !go_back(of)) return send_idle;
+    if ((of.obstacles & obstacle_message) == 0) {
+        if (try_express_send(of)) return of.send.next != of.send.posted ? send_more : send_idle;
         const send_step step = begin_message(of);
         if (step != send_more) return step;
     }
-    descriptor& from = send_slots[of.index][of.send.next & of.cache_mask];
+    descriptor& from = of.send_slot(of.send.next);
     if (of.sending.error != 0) return fail_message(of, from);
-    if (of.building == nullptr && is_reliable(of) && of.next_sequence - of.unacknowledged >= send_window)
-        return send_idle;
+    if (of.building == nullptr && (of.obstacles & obstacle_window) != 0) return send_idle;
     const uint32_t body_word = first_data_segment(from) * rdma_words;
     const uint32_t step = build_packet(of, from, body_word);
     if (step == step_blocked) return send_blocked;

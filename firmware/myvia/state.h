@@ -14,7 +14,7 @@ inline void abandon_packet(vi& of) {
     packet* abandoned = of.building;
     if (abandoned == nullptr) return;
     of.building = nullptr;
-    abandoned->epoch = of.epoch - 1;
+    abandoned->epoch = void_epoch;
     abandoned->ready_at = payload_reads.head;
     wire_queue.push(abandoned);
     work |= work_wire;
@@ -23,13 +23,12 @@ inline void abandon_packet(vi& of) {
 // The VI leaves the connected state; what it has begun is void.
 inline void stop_connection(vi& of, uint32_t state) {
     of.state = state;
-    of.express = 0;
-    ++of.epoch;
+    of.bell = no_process;
+    of.epoch = ++epochs;
     abandon_packet(of);
-    of.sending.active = 0;
+    of.obstacles = obstacle_disconnected;
     of.sending.error = 0;
-    of.receiving.kind = 0;
-    of.go_back = 0;
+    of.receiving.kind = message_refused;
     of.acknowledgements = of.urgent = 0;
 }
 
@@ -47,7 +46,9 @@ inline bool flush_queue(vi& of, work_queue& queue, bool receives) {
         complete_flushed(of, queue, receives);
     }
     queue.next = queue.fetched = queue.completed;
-    queue.discard = queue.fetching != 0;
+    queue.wanted = 0;
+    if (receives)
+        for (receive_target& target : of.receive_targets) target.bytes = 0;
     return true;
 }
 
@@ -62,7 +63,7 @@ inline void run_flush() {
             of.flushing = 0;
         } else {
             flushing_vis.push(&of);
-            work |= work_flush;
+            work |= work_flush | work_writes;
         }
         if (&of == last) return;
     }

@@ -9,16 +9,14 @@
 
 namespace vinic::myvia {
 
-// A power of two in size: indexing is a shift. Two fields are as programs write them, to be compared without
-// a swap.
+// A power of two in size: indexing is a shift.
 struct alignas(32) region {
     uint64_t address;
     uint32_t length;
     uint32_t first_page;
     uint32_t tag;
     uint32_t rdma_enables;
-    uint32_t program_handle;  // 0: unused
-    uint32_t program_address_high;
+    uint32_t handle;  // 0: unused
 };
 static_assert(sizeof(region) == 32);
 inline region regions[max_regions];
@@ -29,7 +27,7 @@ inline region* find_region(uint32_t handle, uint32_t tag) {
     const uint32_t index = (handle & ((1u << abi::myvia::handle_region_bits) - 1)) - 1;
     if (index >= max_regions) return nullptr;
     region* found = opaque(&regions[index]);
-    if (found->program_handle != program(handle) || found->tag != tag) return nullptr;
+    if (found->handle != handle || found->tag != tag) return nullptr;
     return found;
 }
 
@@ -53,17 +51,21 @@ alignas(8) inline translation_line translation_lines[cache_sets];
 inline uint32_t translation_tags[cache_sets];  // number of the line and the bits above
 
 inline void fetch_line(uint32_t line, uint32_t set) {
-    if (short_reads.space() == 0) return;
+    if (short_reads.full()) {
+        work |= work_send | work_receive;
+        return;
+    }
     const uint32_t first = line * line_entries;
     const uint32_t entries = least(line_entries, card_interface.host_page_table_entries - first);
     const uint64_t table = join(card_interface.host_page_table_high, card_interface.host_page_table_low);
     translation_tags[set] = line | tag_fetching;
     short_reads.post(table + first * sizeof(abi::myvia::page_entry), &translation_lines[set],
-                     entries * static_cast<uint32_t>(sizeof(abi::myvia::page_entry)), true,
-                     action_translation, set);
+                     entries * static_cast<uint32_t>(sizeof(abi::myvia::page_entry)),
+                     then(action_translation, &translation_lines[set]));
 }
 
-inline void translation_arrived(uint32_t set) {
+inline void translation_arrived(const translation_line& line) {
+    const uint32_t set = static_cast<uint32_t>(&line - translation_lines);
     const uint32_t tag = translation_tags[set];
     translation_tags[set] = tag & tag_stale ? 0 : (tag & ~tag_fetching) | tag_valid;
 }

@@ -14,14 +14,13 @@ struct segment {
     uint32_t length;
 };
 
-// A slot of a work queue on the card: as it came from the host, then in place in the card's byte order
-// (descriptor.h). What goes back to the host as it came stays as it came.
+// A slot of a work queue on the card, in the card's byte order as it comes from the host (myvia_card.h).
 struct descriptor {
     uint64_t next;
     uint32_t next_handle;
     uint32_t segments_and_control;  // control in the upper half
-    uint32_t reserved;              // as it came
-    uint32_t immediate;             // as it came
+    uint32_t reserved;
+    uint32_t immediate;
     uint32_t length;
     uint32_t status;
     segment segments[abi::myvia::slot_segments];
@@ -30,7 +29,7 @@ static_assert(sizeof(descriptor) == abi::myvia::slot_bytes);
 
 inline constexpr uint32_t no_process = 0xFFFFFFFF;  // of a VI that is not in use
 
-inline constexpr uint32_t cached_slots = 4;
+inline constexpr uint32_t cached_slots = 4;  // slot n stands in place n % 4
 
 // Numbers of slots are free running: completed <= next <= fetched <= posted.
 struct work_queue {
@@ -40,7 +39,7 @@ struct work_queue {
     uint32_t next;     // the next to start
     uint32_t completed;
     uint32_t fetching;  // on their way
-    uint32_t discard;   // what is on its way is not wanted any more
+    uint32_t wanted;    // of these; 0: not any more
     uint32_t armed;     // an event is due for the next completion
     uint32_t completion_queue;
 };
@@ -52,14 +51,13 @@ inline uint64_t slot_address(const work_queue& queue, uint32_t slot, uint32_t ri
 // Where a VI's usual send found its payload last: a registered piece of a page, with all checks done. A cache
 // of one entry for each VI, good as long as no registration has changed.
 struct source_window {
-    uint32_t program_handle, program_address_high;  // as programs write them
+    uint32_t handle, address_high;
     uint32_t generation;
     uint32_t low, span;  // virtual addresses
     uint32_t physical_high, physical_low;
 };
 
 struct send_message {
-    uint32_t active;
     uint32_t checked;          // all segments are
     uint32_t error;            // status bits that it completes with when its turn comes
     uint32_t offset;           // bytes that packets have been made of
@@ -69,25 +67,44 @@ struct send_message {
 };
 
 struct receive_message {
-    uint32_t kind;    // packet_send, packet_rdma_write, 0: none; message_skipped
+    uint32_t kind;    // packet_send, packet_rdma_write, 0: none; message_skipped, message_refused
     uint32_t bytes;   // that have come
     uint32_t status;  // error bits that it completes with
     uint32_t segment, segment_offset;
 };
 inline constexpr uint32_t message_skipped = 0xFF;
+inline constexpr uint32_t message_refused = 0xFE;  // not connected
+
+// Where the whole of a receive descriptor's only segment lies, found out when the descriptor came. Good as
+// long as no registration has changed since.
+struct receive_target {
+    uint64_t physical;
+    uint32_t bytes;  // up to the end of the segment or its page; 0: not known, or the slot is not here
+    uint32_t generation;
+};
+
+// Why a VI's next descriptor may not be started. None of them: a new message may begin.
+enum send_obstacle : uint32_t {
+    obstacle_disconnected = 1u << 0,
+    obstacle_message = 1u << 1,  // one is under way
+    obstacle_go_back = 1u << 2,  // all from `unacknowledged` on is to be sent again
+    obstacle_window = 1u << 3    // too many packets are not acknowledged
+};
 
 // A power of two in size: indexing is a shift, not a multiplication.
-struct alignas(512) vi {
+struct alignas(1024) vi {
     uint32_t index, state, process, tag, reliability, max_transfer, rdma_enables;
     uint32_t ring_mask, cache_mask;
-    uint32_t epoch;
-    uint32_t express;  // connected and unreliable: the usual messages take a short way
+    uint32_t bell;   // `process` while connected, else no_process
+    uint32_t epoch;  // of the connection; no two ever have the same
     // Connection
     uint32_t ends, key, limit;
+    uint32_t packet_limit;   // of a message of one packet
     uint32_t arriving_ends;  // as they stand in packets of the peer
     uint32_t route[2], route_first, route_skip, loopback;
     work_queue send, receive;
     // Sending
+    uint32_t obstacles;  // send_obstacle
     uint32_t scheduled;
     vi* next_scheduled;
     packet* building;
@@ -98,7 +115,6 @@ struct alignas(512) vi {
     uint32_t unacknowledged;  // the oldest sequence number in flight
     uint32_t sequence_end;    // one beyond the highest that was ever sent
     uint32_t started;         // one beyond the highest slot that was ever started
-    uint32_t go_back;         // all from `unacknowledged` on is to be sent again
     uint32_t resume_offset;   // of the next message to start
     uint32_t timed, tries, mark;
     vi* next_timed;
@@ -115,24 +131,24 @@ struct alignas(512) vi {
     uint32_t flushing;     // flush_bit
     uint32_t flush_after;  // position of payload_reads
     vi* next_flushing;
+    // Slots on the card
+    alignas(8) descriptor send_slots[cached_slots];
+    descriptor receive_slots[cached_slots];
+    receive_target receive_targets[cached_slots];
+
+    descriptor& send_slot(uint32_t number) { return *opaque(&send_slots[number % cached_slots]); }
+    descriptor& receive_slot(uint32_t number) { return *opaque(&receive_slots[number % cached_slots]); }
+    receive_target& target(uint32_t number) { return *opaque(&receive_targets[number % cached_slots]); }
 };
+
+static_assert(!card_is_big_endian || sizeof(vi) == 1024);
 
 inline vi vis[max_vis];
-alignas(8) inline descriptor send_slots[max_vis][cached_slots];
-alignas(8) inline descriptor receive_slots[max_vis][cached_slots];
-
-// Where the whole of a receive descriptor's only segment lies, found out when the descriptor came. Good as
-// long as no registration has changed since.
-struct receive_target {
-    uint64_t physical;
-    uint32_t bytes;  // up to the end of the segment or its page; 0: not known
-    uint32_t generation;
-};
-alignas(8) inline receive_target receive_targets[max_vis][cached_slots];
+inline uint32_t epochs;  // connections so far
 
 // What a started send descriptor completes with.
 struct send_record {
-    uint32_t immediate;  // as it came
+    uint32_t immediate;
     uint32_t length;
     uint32_t status;
     uint32_t first_sequence;

@@ -7,64 +7,115 @@
 
 namespace vinic::myvia {
 
-// Where the packet starts and ends for the send engine; all but its contents.
-[[gnu::always_inline]] inline void address_packet(packet& of, const uint32_t* route, uint32_t route_first,
-                                                  uint32_t skip, uint32_t payload_and_rdma_words) {
+// Where the packet starts for the send engine, and where it ends.
+inline void set_route(packet& of, const uint32_t* route, uint32_t route_first, uint32_t skip) {
     of.route[0] = route[0];
     of.route[1] = route[1];
     of.first_word = hardware::sram_address(&of.route[route_first]);
-    of.last_word = hardware::sram_address(of.words + header_words - 1 + payload_and_rdma_words);
     of.skip = skip;
 }
 
+[[gnu::always_inline]] inline void set_end(packet& of, uint32_t payload_and_rdma_words) {
+    of.last_word = hardware::sram_address(of.words + header_words - 1) + 4 * payload_and_rdma_words;
+}
+
+inline void belongs_to_none(packet& of, bool loopback) {
+    of.owner = nullptr;
+    of.epoch = no_owner_epoch;
+    of.current_epoch = loopback ? &loopback_epoch : &of.epoch;
+}
+
+// All that is the same in every packet of a connection. No two connections have the same epoch, so a buffer
+// that was this connection's before still holds it.
+[[gnu::noinline]] inline void address_anew(packet& to_send, vi& of) {
+    to_send.owner = &of;
+    to_send.epoch = of.epoch;
+    to_send.current_epoch = of.loopback ? &loopback_epoch : &of.epoch;
+    to_send.words[header_ends] = network(of.ends);
+    to_send.words[header_key] = network(of.key);
+    set_route(to_send, of.route, of.route_first, of.route_skip);
+}
+
+[[gnu::always_inline]] inline void address_packet(packet& to_send, vi& of) {
+    if (to_send.epoch != of.epoch) address_anew(to_send, of);
+}
+
 [[gnu::always_inline]] inline void start_send_engine(packet* of) {
+    const uint32_t first = of->first_word, skip = of->skip, last = of->last_word;
     on_wire = of;
     hardware::barrier();
-    hardware::store(hardware::SMP, of->first_word);
-    hardware::store(hardware::SA, of->skip);
-    hardware::store(hardware::SMLT, of->last_word);
+    hardware::store(hardware::SMP, first);
+    hardware::store(hardware::SA, skip);
+    hardware::store(hardware::SMLT, last);
 }
 
-// A packet to the card itself does not meet the link: the receive pipeline takes it as it stands.
-inline void loop_back(packet* of) {
-    of->begun = 0;
-    arrival_queue.push(of);
+inline bool is_void(const packet& of) { return of.owner != nullptr && of.owner->epoch != of.epoch; }
+
+// On an unreliable connection a descriptor completes when its last packet leaves: its data has been accepted
+// by the card. Without room for that, the packet stays on the wire, as it were.
+[[gnu::noinline]] inline void complete_on_wire() {
+    packet& left = *on_wire;
+    if (writes.space() < completion_blocks) {
+        work |= work_wire | work_writes;
+        return;
+    }
+    left.completes = 0;
+    if (!is_void(left)) complete_send(*left.owner);
+}
+
+// The packet at the head is ready, but it is void, or does not meet the link: the receive pipeline takes it
+// as it stands. False: no room.
+[[gnu::noinline]] inline bool take_aside(packet* next) {
+    if (writes.space() < completion_blocks) {
+        work |= work_wire | work_writes;
+        return false;
+    }
+    wire_queue.drop_head();
+    if (is_void(*next)) {
+        release(next);
+        return true;
+    }
+    next->begun = 0;
+    arrival_queue.push(next);
     work |= work_receive;
-}
-
-// The packet at the head is ready, but it is void, or does not meet the link.
-[[gnu::noinline]] inline void take_aside(packet* next) {
-    if (next->owner != nullptr && next->owner->epoch != next->epoch) return release(next);
-    loop_back(next);
     if (next->completes) complete_send(*next->owner);
+    return true;
 }
 
-// Starts the next packet, if the engine is free and the packet is ready. On an unreliable connection a
-// descriptor completes when its last packet leaves: its data has been accepted by the card.
-inline void pump_wire() {
-    while (packet* next = wire_queue.head) {
-        if (on_wire != nullptr || !payload_reads.passed(next->ready_at)) return;
-        if (writes.space() < completion_blocks) {
-            work |= work_wire;
+// Starts the next packet, if the engine is free and the packet is ready.
+[[gnu::always_inline]] inline void pump_wire() {
+    for (;;) {
+        packet* next = wire_queue.head;
+        if (next == nullptr) return;
+        if (on_wire != nullptr) return;
+        const uint32_t ready_at = next->ready_at, epoch = next->epoch, current_epoch = *next->current_epoch;
+        if (!payload_reads.passed(ready_at)) return;
+        if (epoch == current_epoch) [[likely]] {
+            start_send_engine(next);
+            wire_queue.drop_head();
+            if (next->completes) complete_on_wire();
             return;
         }
-        wire_queue.pop();
-        if (next->loopback || (next->owner != nullptr && next->owner->epoch != next->epoch)) {
-            take_aside(next);
-            continue;
-        }
-        start_send_engine(next);
-        if (next->completes) complete_send(*next->owner);
-        return;
+        if (!take_aside(next)) return;
     }
 }
 
-inline void send_engine_done() {
+[[gnu::noinline]] inline void send_engine_done() {
     packet* sent = on_wire;
     if (sent == nullptr) return;
+    if (sent->completes) complete_on_wire();
+    engine_done = sent->completes;
+    if (engine_done) return;
     on_wire = nullptr;
     pump_wire();
     release(sent);
+}
+
+// There may be room again.
+[[gnu::noinline]] inline void run_wire() {
+    if (engine_done) return send_engine_done();
+    if (on_wire != nullptr && on_wire->completes) complete_on_wire();
+    pump_wire();
 }
 
 }  // namespace vinic::myvia

@@ -2,6 +2,7 @@
 #include "testbench/tests/firmware/fake_card.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <stdexcept>
 
@@ -35,11 +36,11 @@ void reset_firmware() {
     using namespace myvia;
     clear(work), clear(regions), clear(translation_lines), clear(translation_tags), clear(packets);
     clear(free_packets), clear(wire_queue), clear(arrival_queue), clear(dropped_packets), clear(vis);
-    clear(send_slots), clear(receive_slots), clear(send_records), clear(scheduled_vis), clear(timed_vis);
-    clear(acknowledging_vis), clear(flushing_vis), clear(receive_window), clear(events);
-    clear(completion_queues), clear(completion_buffers), clear(acknowledge_timer), clear(retransmit_timer);
-    clear(processes), clear(open_processes), clear(next_doorbells), clear(registrations),
-        clear(receive_targets), clear(open_count), clear(doorbell_pages), clear(progress);
+    clear(send_records), clear(scheduled_vis), clear(timed_vis), clear(on_wire), clear(engine_done);
+    clear(acknowledging_vis), clear(flushing_vis), clear(receive_window), clear(events), clear(epochs);
+    clear(completion_queues), clear(acknowledge_timer), clear(retransmit_timer), clear(registrations);
+    clear(processes), clear(open_processes), clear(bells), clear(open_count), clear(doorbell_pages);
+    clear(progress);
     clear(short_reads), clear(payload_reads), clear(writes), clear(credits);
     auto& interface = const_cast<abi::myvia::card_interface_block&>(card_interface);
     interface = {.magic = abi::myvia::magic, .version = abi::myvia::interface_version};
@@ -353,8 +354,19 @@ void fake_card::ring(abi::myvia::doorbell_op op, uint32_t index, uint32_t data, 
     entry.what = doorbell_valid | static_cast<uint32_t>(op) << 16 | index;
 }
 
+// What the library makes of a descriptor: each field turned round (myvia_card.h).
+static bytes in_card_order(const bytes& slot) {
+    bytes turned = slot;
+    constexpr std::array<std::pair<int, int>, 13> fields = {
+        {{0, 8}, {8, 4}, {12, 4}, {16, 4}, {20, 4}, {24, 4}, {28, 4}, {32, 8}, {40, 4}, {44, 4}, {48, 8}, {56, 4}, {60, 4}}};
+    for (const auto& [from, length] : fields)
+        std::reverse(turned.begin() + from, turned.begin() + from + length);
+    return turned;
+}
+
 void fake_card::put_slot(library_vi& to, library_queue& queue, const bytes& slot) {
-    std::copy(slot.begin(), slot.end(), memory_.begin() + queue.ring + queue.posted % to.slots * 64);
+    const bytes turned = in_card_order(slot);
+    std::copy(turned.begin(), turned.end(), memory_.begin() + queue.ring + queue.posted % to.slots * 64);
     ++queue.posted;
 }
 
@@ -385,14 +397,12 @@ bytes fake_card::slot_of(const std::vector<data_segment>& segments, const memory
 }
 
 bool fake_card::completed(const library_vi& of, const library_queue& queue) const {
-    return queue.seen != queue.posted && (memory_[queue.ring + queue.seen % of.slots * 64 + 28] & 1) != 0;
+    return queue.seen != queue.posted && (load_big(queue.ring + queue.seen % of.slots * 64 + 28) & 1) != 0;
 }
 
 completion fake_card::take(const library_vi& of, library_queue& queue) {
-    const bytes slot = slot_bytes(of, queue, queue.seen++);
-    uint32_t words[16];
-    std::memcpy(words, slot.data(), 64);  // the program's order is this machine's
-    return {words[7], words[6], words[5]};
+    const uint64_t at = queue.ring + queue.seen++ % of.slots * 64;
+    return {load_big(at + 28), load_big(at + 24), load_big(at + 20)};
 }
 
 completion fake_card::wait(const library_vi& of, library_queue& queue) {
