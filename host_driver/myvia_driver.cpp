@@ -102,6 +102,12 @@ myvia_driver::myvia_driver(const sc_core::sc_module_name& name, host::cpu& cpu,
                                  .min = 1,
                                  .max = 100'000,
                                  .help = "a look at the doorbell credits when the page is full"}),
+      swap_clocks(*this, {.name = "swap_clocks",
+                          .unit = "clocks",
+                          .value = 1,
+                          .min = 0,
+                          .max = 1000,
+                          .help = "turning one field of a descriptor into the card's byte order"}),
       command_poll_clocks(*this, {.name = "command_poll_clocks",
                                   .unit = "clocks",
                                   .value = 500,
@@ -292,8 +298,8 @@ status myvia_driver::vi_command(host::process& on, myvia::command_op op, const v
 status myvia_driver::create_vi(host::process& on, const vi_setup& setup, vi_queues& queues) {
     const auto& doorbells = processes_.at(setup.process);
     const auto slots = low(ring_slots);
-    auto send = std::make_shared<myvia_work_queue>(cpu_.ram(), doorbells, setup.vi, false, slots);
-    auto receive = std::make_shared<myvia_work_queue>(cpu_.ram(), doorbells, setup.vi, true, slots);
+    auto send = std::make_shared<myvia_work_queue>(cpu_.ram(), doorbells, setup.vi, false, slots, swap_clocks);
+    auto receive = std::make_shared<myvia_work_queue>(cpu_.ram(), doorbells, setup.vi, true, slots, swap_clocks);
     const status result = vi_command(on, myvia::command_create_vi, setup, send->ring(), receive->ring());
     if (result != status::success) return result;
     vis_[setup.vi] = {.send = send->ring(), .receive = receive->ring()};

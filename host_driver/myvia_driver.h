@@ -33,6 +33,7 @@ public:
     sim::parameter<std::uint64_t> retransmit_us;
     sim::parameter<std::uint64_t> retransmit_tries;
     sim::parameter<std::uint64_t> credit_poll_clocks;
+    sim::parameter<std::uint64_t> swap_clocks;
     sim::parameter<std::uint64_t> command_poll_clocks;
     sim::parameter<std::uint64_t> command_limit_us;
     sim::parameter<std::uint64_t> event_clocks;

@@ -14,6 +14,40 @@ namespace vinic::driver {
 
 namespace myvia = abi::myvia;
 
+namespace {
+
+/// The first 64 bytes of a descriptor, as a program writes them.
+struct written_descriptor {
+    abi::vi_control_segment control;
+    std::array<abi::vi_data_segment, myvia::slot_segments> segments;
+};
+
+/// Fields that are turned round: of the control segment all but status, which is zero; of each segment in use
+/// all three.
+host::clocks swaps(const abi::vi_control_segment& control) {
+    return 6 + 3 * std::min<host::clocks>(control.segment_count, myvia::slot_segments);
+}
+
+myvia::slot slot_of(const written_descriptor& from, host::virtual_address where, std::uint32_t handle) {
+    const abi::vi_control_segment& control = from.control;
+    myvia::slot made{.next = big_endian(where),
+                     .next_handle = big_endian(handle),
+                     .control_and_count =
+                         big_endian(std::uint32_t{control.control} << 16 | control.segment_count),
+                     .reserved = big_endian(control.reserved),
+                     .immediate = big_endian(control.immediate_data),
+                     .length = big_endian(control.length),
+                     .status = 0,
+                     .segments = {}};
+    for (std::size_t i = 0; i != from.segments.size(); ++i) {
+        const abi::vi_data_segment& s = from.segments[i];
+        made.segments[i] = {big_endian(s.data), big_endian(s.handle), big_endian(s.length)};
+    }
+    return made;
+}
+
+}  // namespace
+
 contiguous_memory::contiguous_memory(host::memory& ram, std::uint64_t bytes, contents initially)
     : ram_(ram), bytes_(bytes), begin_(ram.allocate_contiguous(bytes)) {
     if (initially == contents::any) return;
@@ -47,25 +81,23 @@ void myvia_doorbell_page::ring(host::process& on, myvia::doorbell_op op, std::ui
 }
 
 myvia_work_queue::myvia_work_queue(host::memory& ram, std::shared_ptr<myvia_doorbell_page> doorbells,
-                                   std::uint32_t vi, bool receive, std::uint32_t slots)
+                                   std::uint32_t vi, bool receive, std::uint32_t slots,
+                                   host::clocks swap_clocks)
     : ring_(ram, std::uint64_t{slots} * myvia::slot_bytes, contiguous_memory::contents::any),
       doorbells_(std::move(doorbells)),
       vi_(vi),
       receive_(receive),
+      swap_clocks_(swap_clocks),
       posted_from_(slots) {}
 
 void myvia_work_queue::post(host::process& on, std::span<const std::byte, descriptor_bytes> descriptor,
                             host::virtual_address where, std::uint32_t handle) {
     static_assert(descriptor_bytes == myvia::slot_bytes);
     on.copy(descriptor_bytes);
-    std::array<std::byte, descriptor_bytes> slot;
-    std::memcpy(slot.data(), descriptor.data(), slot.size());
-    abi::vi_control_segment control;
-    std::memcpy(&control, slot.data(), sizeof control);
-    control.next = where;
-    control.next_handle = handle;
-    control.status = 0;
-    std::memcpy(slot.data(), &control, sizeof control);
+    written_descriptor program;
+    std::memcpy(&program, descriptor.data(), sizeof program);
+    on.compute(swap_clocks_ * swaps(program.control));
+    const auto slot = std::bit_cast<std::array<std::byte, descriptor_bytes>>(slot_of(program, where, handle));
     ring_.ram().write(ring_.begin() + slot_offset(posted_), slot);
     posted_from_[posted_ & (capacity() - 1)] = where;
     ++posted_;
@@ -81,19 +113,19 @@ bool myvia_work_queue::head_done() const {
     if (empty()) return false;
     std::array<std::byte, 4> status;
     ring_.ram().read(head().begin, status);
-    return (std::bit_cast<std::uint32_t>(status) & abi::vi_status_done) != 0;
+    return (big_endian(std::bit_cast<std::uint32_t>(status)) & abi::vi_status_done) != 0;
 }
 
 descriptor_completion myvia_work_queue::take() {
-    std::array<std::byte, sizeof(abi::vi_control_segment)> bytes;
+    std::array<std::byte, sizeof(myvia::slot)> bytes;
     ring_.ram().read(ring_.begin() + slot_offset(taken_), bytes);
-    const auto control = std::bit_cast<abi::vi_control_segment>(bytes);
+    const auto slot = std::bit_cast<myvia::slot>(bytes);
     const host::virtual_address descriptor = posted_from_[taken_ & (capacity() - 1)];
     ++taken_;
     return {.descriptor = descriptor,
-            .immediate_data = control.immediate_data,
-            .length = control.length,
-            .status = control.status};
+            .immediate_data = big_endian(slot.immediate),
+            .length = big_endian(slot.length),
+            .status = big_endian(slot.status)};
 }
 
 void myvia_work_queue::arm(host::process& on) {

@@ -65,11 +65,12 @@ private:
     std::uint32_t written_ = 0;
 };
 
-/// Ring of physical descriptors, 64 bytes each.
+/// Ring of physical descriptors, 64 bytes each, in the card's byte order. `swap_clocks`: cost of turning a field
+/// round.
 class myvia_work_queue : public work_queue {
 public:
     myvia_work_queue(host::memory& ram, std::shared_ptr<myvia_doorbell_page> doorbells, std::uint32_t vi,
-                     bool receive, std::uint32_t slots);
+                     bool receive, std::uint32_t slots, host::clocks swap_clocks);
 
     std::uint32_t capacity() const override { return static_cast<std::uint32_t>(posted_from_.size()); }
     std::uint32_t outstanding() const override { return posted_ - taken_; }
@@ -93,6 +94,7 @@ private:
     std::shared_ptr<myvia_doorbell_page> doorbells_;
     std::uint32_t vi_;
     bool receive_;
+    host::clocks swap_clocks_;
     std::vector<host::virtual_address> posted_from_;
     std::uint32_t posted_ = 0;  ///< free running, as is the next
     std::uint32_t taken_ = 0;

@@ -1,10 +1,10 @@
 
 // Contract between the MyVIA firmware and the host: what stands in the card's SRAM, which commands the driver
-// gives, what rings and tables stand in host memory. Everything here is big-endian wherever it stands, except
-// the descriptor itself (vi_descriptor.h). Sources: calibration.md, MyVIA row (translation table with a cache
+// gives, what rings and tables stand in host memory. Everything here is big-endian wherever it stands. Sources: calibration.md, MyVIA row (translation table with a cache
 // on the card, ring of physical descriptors, doorbell queue in SRAM polled by firmware); the layout is ours.
 #pragma once
 
+#include <stddef.h>
 #include <stdint.h>
 
 namespace vinic::abi::myvia {
@@ -35,16 +35,33 @@ enum doorbell_op : uint32_t {
 
 // --- Rings in host memory
 // --------------------------------------------------------------------------------------------- Work queue:
-// physically contiguous ring of slots of 64 bytes: control segment and up to two further segments of the
-// descriptor as the program wrote them, but for these fields that the library sets: next = virtual address of
-// the program's own descriptor and next_handle = its memory handle (where the firmware fetches segments 2 and
-// up, behind the 64th byte); reserved as the program wrote it. On completion the card writes the last 16
-// bytes of the control segment (reserved, immediate_data, length, status), status in the last word. The
-// library clears status before it rings. A flushed slot gets only its status word (on the send queue without
-// op bits: the card may never have read the slot, the library has).
+// physically contiguous ring of slots of 64 bytes, big-endian: the descriptor's control segment and first two
+// further segments, each field turned round by the library, since the card would spend eleven instructions on
+// each and the host spends one. `next` and `next_handle` are not the program's: they are the virtual address
+// and the memory handle of its own descriptor, where the firmware fetches segments 2 and up, behind the 64th
+// byte, in the program's byte order. On completion the card writes the last 16 bytes of the control segment
+// (reserved, immediate, length, status), status in the last word. The library clears status before it rings. A
+// flushed slot gets only its status word (on the send queue without op bits: the card may never have read the
+// slot, the library has).
+struct slot_segment {
+    uint64_t address;
+    uint32_t handle;
+    uint32_t length;
+};
+struct slot {
+    uint64_t next;
+    uint32_t next_handle;
+    uint32_t control_and_count;  // control << 16 | segment_count
+    uint32_t reserved;
+    uint32_t immediate;
+    uint32_t length;
+    uint32_t status;
+    slot_segment segments[2];
+};
 inline constexpr uint32_t slot_bytes = 64;
 inline constexpr uint32_t slot_segments = 2;
 inline constexpr uint32_t slot_completion_offset = 16;
+static_assert(sizeof(slot) == slot_bytes && offsetof(slot, reserved) == slot_completion_offset);
 
 // Completion queue: ring of entries, written in order; `valid` is the pass (1, 2, 1, 2, ...) so that nothing
 // need be cleared.

@@ -38,8 +38,8 @@ inline void fetch_receive_slots(vi& of) {
     }
 }
 
-inline uint32_t segment_count(const descriptor& of) { return of.segments_and_control & 0xFFFF; }
-inline uint32_t control_bits(const descriptor& of) { return of.segments_and_control >> 16; }
+inline uint32_t segment_count(const descriptor& of) { return of.control_and_count & 0xFFFF; }
+inline uint32_t control_bits(const descriptor& of) { return of.control_and_count >> 16; }
 
 // Segments beyond the slot's are as the program wrote them.
 inline void decode_segment(const uint32_t* raw, segment& to) {
@@ -62,7 +62,7 @@ inline void decode_segment(const uint32_t* raw, segment& to) {
 // Finds out where the segment of a usual receive descriptor lies; this also warms the cache of translations.
 inline void prepare_target(const vi& of, const descriptor& slot, receive_target& target) {
     target.bytes = 0;
-    if (slot.segments_and_control != 1 || slot.reserved != 0 || slot.segments[0].length == 0) return;
+    if (slot.control_and_count != 1 || slot.reserved != 0 || slot.segments[0].length == 0) return;
     const segment& only = slot.segments[0];
     const region* where = find_region(only.handle, of.tag);
     if (where == nullptr || !contains(*where, only.address, only.length)) return;

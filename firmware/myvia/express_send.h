@@ -47,7 +47,7 @@ inline constexpr uint32_t immediate_bit = abi::vi_control_immediate << 16;
 [[gnu::always_inline]] inline uint32_t unusual(const vi& of, const descriptor& from) {
     const source_window& window = of.source;
     const segment& only = from.segments[0];
-    return ((from.segments_and_control & ~immediate_bit) ^ 1) | from.reserved | (from.length ^ only.length) |
+    return ((from.control_and_count & ~immediate_bit) ^ 1) | from.reserved | (from.length ^ only.length) |
            (window.handle ^ only.handle) | (window.address_high ^ high_word(only.address)) |
            (window.generation ^ registrations);
 }
@@ -64,7 +64,7 @@ inline constexpr uint32_t immediate_bit = abi::vi_control_immediate << 16;
     source_window& window = of.source;
     const segment& only = from.segments[0];
     const uint64_t address = only.address;
-    if ((from.segments_and_control & ~immediate_bit) != 1 || from.length != only.length) return false;
+    if ((from.control_and_count & ~immediate_bit) != 1 || from.length != only.length) return false;
     const region* where = find_region(only.handle, of.tag);
     uint64_t physical;
     if (where == nullptr || !contains(*where, address, only.length) ||
@@ -88,7 +88,7 @@ inline constexpr uint32_t immediate_bit = abi::vi_control_immediate << 16;
 [[gnu::always_inline]] inline void express_packet(vi& of, const descriptor& from, packet& made,
                                                   uint32_t length) {
     const uint32_t sequence = of.next_sequence;
-    const uint32_t immediate = from.segments_and_control & immediate_bit;
+    const uint32_t immediate = from.control_and_count & immediate_bit;
     *opaque(&record_of(of, of.send.next)) = {from.immediate, length, abi::vi_status_op_send, sequence};
     address_packet(made, of);
     uint32_t* header = made.words;

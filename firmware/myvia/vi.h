@@ -8,24 +8,8 @@
 
 namespace vinic::myvia {
 
-struct segment {
-    uint64_t address;
-    uint32_t handle;
-    uint32_t length;
-};
-
-// A slot of a work queue on the card, in the card's byte order as it comes from the host (myvia_card.h).
-struct descriptor {
-    uint64_t next;
-    uint32_t next_handle;
-    uint32_t segments_and_control;  // control in the upper half
-    uint32_t reserved;
-    uint32_t immediate;
-    uint32_t length;
-    uint32_t status;
-    segment segments[abi::myvia::slot_segments];
-};
-static_assert(sizeof(descriptor) == abi::myvia::slot_bytes);
+using descriptor = abi::myvia::slot;
+using segment = abi::myvia::slot_segment;
 
 inline constexpr uint32_t no_process = 0xFFFFFFFF;  // of a VI that is not in use
 

@@ -334,21 +334,32 @@ void fake_card::arm(ring_state& of, std::uint32_t vi, bool receive, std::uint32_
     if (!of.armed) event(receive ? myvia::event_completion_receive : myvia::event_completion_send, vi, 0);
 }
 
+// The slot, turned into this machine's byte order.
+myvia::slot fake_card::read_slot(host::physical_address at) {
+    using driver::big_endian;
+    std::array<std::byte, myvia::slot_bytes> raw;
+    cpu_.ram().dma_read(at, raw);
+    auto s = std::bit_cast<myvia::slot>(raw);
+    for (std::uint32_t* field :
+         {&s.next_handle, &s.control_and_count, &s.reserved, &s.immediate, &s.length, &s.status})
+        *field = big_endian(*field);
+    s.next = big_endian(s.next);
+    for (myvia::slot_segment& one : s.segments)
+        one = {big_endian(one.address), big_endian(one.handle), big_endian(one.length)};
+    return s;
+}
+
 // Gathers or scatters the payload of up to two segments, page by page; returns the bytes moved.
 std::uint32_t fake_card::move(host::physical_address slot, std::vector<std::byte>& bytes, bool into_memory) {
-    std::array<std::byte, myvia::slot_bytes> raw;
-    cpu_.ram().dma_read(slot, raw);
-    abi::vi_control_segment control;
-    std::memcpy(&control, raw.data(), sizeof control);
+    const myvia::slot from = read_slot(slot);
     std::uint32_t moved = 0;
-    for (unsigned i = 0; i < std::min<unsigned>(control.segment_count, myvia::slot_segments); ++i) {
-        abi::vi_data_segment s;
-        std::memcpy(&s, raw.data() + sizeof control + i * sizeof s, sizeof s);
+    for (unsigned i = 0; i < std::min(from.control_and_count & 0xFFFF, myvia::slot_segments); ++i) {
+        const myvia::slot_segment& s = from.segments[i];
         const myvia::region_arguments& r = regions.at((s.handle & 0xFFFF) - 1);
         const std::uint64_t base = join(r.address_high, r.address_low);
         for (std::uint32_t j = 0; j < s.length; ++j) {
             if (into_memory && moved == bytes.size()) return moved;
-            const std::uint64_t at = s.data + j;
+            const std::uint64_t at = s.address + j;
             const std::uint32_t page = r.first_page + static_cast<std::uint32_t>((at >> 12) - (base >> 12));
             const host::physical_address physical = page_entry(page) + at % host::page_bytes;
             if (into_memory) {
@@ -369,18 +380,16 @@ void fake_card::run_sends(std::uint32_t vi) {
     while (r.completed != r.posted) {
         const host::physical_address slot =
             r.ring + (r.completed & (vis[vi].created.ring_slots - 1)) * myvia::slot_bytes;
-        std::array<std::byte, sizeof(abi::vi_control_segment)> raw;
-        cpu_.ram().dma_read(slot, raw);
-        const auto control = std::bit_cast<abi::vi_control_segment>(raw);
+        const myvia::slot from = read_slot(slot);
         std::vector<std::byte> payload;
         const std::uint32_t bytes = move(slot, payload, false);
         const myvia::connect_vi_arguments& c = vis[vi].connected;
         fake_card& peer = c.route_length == 0 ? *this : network_.at(c.route[0]);
-        after(wire_time, [&peer, c, payload, control] {
-            peer.deliver(c.remote_vi, c.connection_key, payload, control.immediate_data,
-                         (control.control & abi::vi_control_immediate) != 0);
+        after(wire_time, [&peer, c, payload, from] {
+            peer.deliver(c.remote_vi, c.connection_key, payload, from.immediate,
+                         (from.control_and_count >> 16 & abi::vi_control_immediate) != 0);
         });
-        complete(vi, false, control.immediate_data, bytes, abi::vi_status_op_send);
+        complete(vi, false, from.immediate, bytes, abi::vi_status_op_send);
     }
 }
 
@@ -404,7 +413,7 @@ void fake_card::deliver(std::uint32_t vi, std::uint32_t key, const std::vector<s
 void fake_card::complete(std::uint32_t vi, bool receive, std::uint32_t immediate, std::uint32_t length,
                          std::uint32_t status) {
     ring_state& r = receive ? vis[vi].receive : vis[vi].send;
-    const std::array<std::uint32_t, 4> words{0, immediate, length, status | abi::vi_status_done};
+    const std::array<std::uint32_t, 4> words{0, big_endian(immediate), big_endian(length), big_endian(status | abi::vi_status_done)};
     write(r.ring + (r.completed++ & (vis[vi].created.ring_slots - 1)) * myvia::slot_bytes +
               myvia::slot_completion_offset,
           std::as_bytes(std::span(words)));

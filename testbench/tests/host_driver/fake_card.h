@@ -116,6 +116,7 @@ private:
     void run_sends(std::uint32_t vi);
     void deliver(std::uint32_t vi, std::uint32_t key, const std::vector<std::byte>& payload,
                  std::uint32_t immediate, bool has_immediate);
+    abi::myvia::slot read_slot(host::physical_address at);
     std::uint32_t move(host::physical_address slot, std::vector<std::byte>& bytes, bool into_memory);
     void write(host::physical_address at, std::span<const std::byte> bytes);
     void write_big(host::physical_address at, std::uint32_t word);
