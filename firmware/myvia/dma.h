@@ -80,6 +80,9 @@ struct dma_channel {
     }
 
     uint32_t space() const { return size - (head - tail) / sizeof(entry_type); }
+    bool has_room(uint32_t blocks) const {
+        return head - tail <= sizeof(ring) - blocks * sizeof(entry_type);
+    }
     bool full() const { return head - tail == sizeof(ring); }
 
     // Whether all blocks before `position` (a former `head`) are done.

@@ -41,8 +41,6 @@ inline uint32_t window_flags(const vi& of) {
     return when(of.next_sequence - of.unacknowledged == send_window - 1, abi::packet_wants_acknowledge);
 }
 
-inline constexpr uint32_t immediate_bit = abi::vi_control_immediate << 16;
-
 // Zero for a descriptor of the usual form whose payload is in the window.
 [[gnu::always_inline]] inline uint32_t unusual(const vi& of, const descriptor& from) {
     const source_window& window = of.source;

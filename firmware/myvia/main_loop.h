@@ -50,9 +50,7 @@ inline constexpr uint32_t serviced_bits = hardware::ISR_RECV | hardware::ISR_BUF
 }
 
 [[gnu::always_inline]] inline void poll_payload_reads() {
-    while (payload_reads.done() != nullptr) {
-    }
-    pump_wire();
+    while (payload_reads.done() != nullptr) pump_wire();
     if (scheduled_vis.head != nullptr) work |= work_send;
 }
 
@@ -87,7 +85,8 @@ inline uint32_t pending_bits() { return opaque(hardware::load(hardware::ISR) & s
 // The upper half of the bits is 0, and a constant whose upper half is all ones fits an instruction.
 constexpr uint32_t tested(uint32_t bit) { return 0xFFFF0000 | bit; }
 
-[[gnu::always_inline]] inline void service(uint32_t bits) {
+// True: straight to the next turn.
+[[gnu::always_inline]] inline bool service(uint32_t bits) {
     using namespace hardware;
     if (bits & tested(ISR_SEND)) {
         store(ISR, ISR_SEND);
@@ -104,9 +103,11 @@ constexpr uint32_t tested(uint32_t bit) { return 0xFFFF0000 | bit; }
         bits = pending_bits();
     }
     if (bits & tested(ISR_WAKE0)) {
+        // What comes next, as a rule, is the payload that was asked for just now: straight to the next turn.
+        // Nothing starves: short reads come from doorbells and from work, which have their turn then.
         store(ISR, ISR_WAKE0);
         poll_short_reads();
-        bits = pending_bits();
+        return true;
     }
     if (bits & tested(ISR_WAKE2)) {
         store(ISR, ISR_WAKE2);
@@ -114,6 +115,7 @@ constexpr uint32_t tested(uint32_t bit) { return 0xFFFF0000 | bit; }
         bits = pending_bits();
     }
     if ((bits & tested(ISR_BUFF | ISR_TIME0 | ISR_TIME1)) != 0) service_rarely(bits);
+    return false;
 }
 
 [[gnu::noinline]] inline void do_work() {
@@ -141,7 +143,7 @@ constexpr uint32_t tested(uint32_t bit) { return 0xFFFF0000 | bit; }
     const uint32_t what = bell->what;
     const uint32_t asked = card_interface.command_number ^ progress.seen;
     if ((bits | what | asked | work) == 0) return;
-    if (bits != 0) service(bits);
+    if (bits != 0 && service(bits)) return;
     if (what != 0) take_doorbell(0, what);
     if (work != 0) do_work();
     if (card_interface.command_number != progress.seen) take_command();

@@ -297,7 +297,7 @@ inline constexpr uint32_t usual_flags = (abi::packet_immediate | abi::packet_wan
          of.receiving.kind) != 0)
         return false;
     if (length - 1 >= target.bytes) return false;
-    if (writes.space() < blocks_per_packet) return false;
+    if (!writes.has_room(blocks_per_packet)) return false;
     writes.post(target.physical, what.body(), length, then(action_release, &what));
     const uint32_t kind_flags_length = network(header[header_kind_flags_length]);
     uint32_t immediate = of.receive_slot(queue.next).immediate;
@@ -343,10 +343,9 @@ inline uint32_t remainder_byte(const packet& of, uint32_t bytes) {
     const uint32_t bytes = 4 * header_words + (length + 3) / 4 * 4;
     if (end - hardware::sram_address(arrived.words) - 1 - bytes >= 8) return false;
     const uint32_t kind_flags_length = network(arrived.words[header_kind_flags_length]);
-    return (remainder_byte(arrived, bytes) | discarding |
+    return (remainder_byte(arrived, bytes) | discarding | reinterpret_cast<uintptr_t>(arrival_queue.head) |
             ((kind_flags_length & ~(usual_flags | 0xFFFF)) ^ usual_packet) |
-            (arrived.words[header_type] ^ network(abi::packet_type_vi))) == 0 &&
-           arrival_queue.head == nullptr;
+            (arrived.words[header_type] ^ network(abi::packet_type_vi))) == 0;
 }
 
 // The next buffer is armed at once.
