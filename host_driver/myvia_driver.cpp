@@ -298,8 +298,10 @@ status myvia_driver::vi_command(host::process& on, myvia::command_op op, const v
 status myvia_driver::create_vi(host::process& on, const vi_setup& setup, vi_queues& queues) {
     const auto& doorbells = processes_.at(setup.process);
     const auto slots = low(ring_slots);
-    auto send = std::make_shared<myvia_work_queue>(cpu_.ram(), doorbells, setup.vi, false, slots, swap_clocks);
-    auto receive = std::make_shared<myvia_work_queue>(cpu_.ram(), doorbells, setup.vi, true, slots, swap_clocks);
+    auto send =
+        std::make_shared<myvia_work_queue>(cpu_.ram(), doorbells, setup.vi, false, slots, swap_clocks);
+    auto receive =
+        std::make_shared<myvia_work_queue>(cpu_.ram(), doorbells, setup.vi, true, slots, swap_clocks);
     const status result = vi_command(on, myvia::command_create_vi, setup, send->ring(), receive->ring());
     if (result != status::success) return result;
     vis_[setup.vi] = {.send = send->ring(), .receive = receive->ring()};

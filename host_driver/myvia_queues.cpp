@@ -30,15 +30,15 @@ host::clocks swaps(const abi::vi_control_segment& control) {
 
 myvia::slot slot_of(const written_descriptor& from, host::virtual_address where, std::uint32_t handle) {
     const abi::vi_control_segment& control = from.control;
-    myvia::slot made{.next = big_endian(where),
-                     .next_handle = big_endian(handle),
-                     .control_and_count =
-                         big_endian(std::uint32_t{control.control} << 16 | control.segment_count),
-                     .reserved = big_endian(control.reserved),
-                     .immediate = big_endian(control.immediate_data),
-                     .length = big_endian(control.length),
-                     .status = 0,
-                     .segments = {}};
+    myvia::slot made{
+        .next = big_endian(where),
+        .next_handle = big_endian(handle),
+        .control_and_count = big_endian(std::uint32_t{control.control} << 16 | control.segment_count),
+        .reserved = big_endian(control.reserved),
+        .immediate = big_endian(control.immediate_data),
+        .length = big_endian(control.length),
+        .status = 0,
+        .segments = {}};
     for (std::size_t i = 0; i != from.segments.size(); ++i) {
         const abi::vi_data_segment& s = from.segments[i];
         made.segments[i] = {big_endian(s.data), big_endian(s.handle), big_endian(s.length)};

@@ -65,8 +65,8 @@ private:
     std::uint32_t written_ = 0;
 };
 
-/// Ring of physical descriptors, 64 bytes each, in the card's byte order. `swap_clocks`: cost of turning a field
-/// round.
+/// Ring of physical descriptors, 64 bytes each, in the card's byte order. `swap_clocks`: cost of turning a
+/// field round.
 class myvia_work_queue : public work_queue {
 public:
     myvia_work_queue(host::memory& ram, std::shared_ptr<myvia_doorbell_page> doorbells, std::uint32_t vi,

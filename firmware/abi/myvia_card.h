@@ -1,7 +1,8 @@
 
 // Contract between the MyVIA firmware and the host: what stands in the card's SRAM, which commands the driver
-// gives, what rings and tables stand in host memory. Everything here is big-endian wherever it stands. Sources: calibration.md, MyVIA row (translation table with a cache
-// on the card, ring of physical descriptors, doorbell queue in SRAM polled by firmware); the layout is ours.
+// gives, what rings and tables stand in host memory. Everything here is big-endian wherever it stands.
+// Sources: calibration.md, MyVIA row (translation table with a cache on the card, ring of physical
+// descriptors, doorbell queue in SRAM polled by firmware); the layout is ours.
 #pragma once
 
 #include <stddef.h>
@@ -40,9 +41,9 @@ enum doorbell_op : uint32_t {
 // each and the host spends one. `next` and `next_handle` are not the program's: they are the virtual address
 // and the memory handle of its own descriptor, where the firmware fetches segments 2 and up, behind the 64th
 // byte, in the program's byte order. On completion the card writes the last 16 bytes of the control segment
-// (reserved, immediate, length, status), status in the last word. The library clears status before it rings. A
-// flushed slot gets only its status word (on the send queue without op bits: the card may never have read the
-// slot, the library has).
+// (reserved, immediate, length, status), status in the last word. The library clears status before it rings.
+// A flushed slot gets only its status word (on the send queue without op bits: the card may never have read
+// the slot, the library has).
 struct slot_segment {
     uint64_t address;
     uint32_t handle;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Byte orders. What stands on the card, on the wire, in the rings and in the driver's tables is big-endian, as
-// the LANai is; what a program wrote into a descriptor is in its own order, little-endian: the card meets that
-// in segments beyond the slot's only. Natively (unit tests) the "card" is the machine that runs the test.
+// Byte orders. What stands on the card, on the wire, in the rings and in the driver's tables is big-endian,
+// as the LANai is; what a program wrote into a descriptor is in its own order, little-endian: the card meets
+// that in segments beyond the slot's only. Natively (unit tests) the "card" is the machine that runs the
+// test.
 #pragma once
 
 #include <stddef.h>

@@ -64,7 +64,8 @@ inline constexpr uint32_t immediate_bit = abi::vi_control_immediate << 16;  // o
 // Finds out where the segment of a usual receive descriptor lies; this also warms the cache of translations.
 inline void prepare_target(const vi& of, const descriptor& slot, receive_target& target) {
     target.bytes = 0;
-    if ((slot.control_and_count & ~immediate_bit) != 1 || slot.reserved != 0 || slot.segments[0].length == 0) return;
+    if ((slot.control_and_count & ~immediate_bit) != 1 || slot.reserved != 0 || slot.segments[0].length == 0)
+        return;
     const segment& only = slot.segments[0];
     const region* where = find_region(only.handle, of.tag);
     if (where == nullptr || !contains(*where, only.address, only.length)) return;

@@ -80,9 +80,7 @@ struct dma_channel {
     }
 
     uint32_t space() const { return size - (head - tail) / sizeof(entry_type); }
-    bool has_room(uint32_t blocks) const {
-        return head - tail <= sizeof(ring) - blocks * sizeof(entry_type);
-    }
+    bool has_room(uint32_t blocks) const { return head - tail <= sizeof(ring) - blocks * sizeof(entry_type); }
     bool full() const { return head - tail == sizeof(ring); }
 
     // Whether all blocks before `position` (a former `head`) are done.
@@ -116,8 +114,8 @@ struct dma_channel {
         hardware::store(hardware::PULSE, 1u << channel);
     }
 
-    // The oldest block that has come to its end since the last call, or none. A block that was not started, or
-    // was seen to be done, has checksum 0.
+    // The oldest block that has come to its end since the last call, or none. A block that was not started,
+    // or was seen to be done, has checksum 0.
     [[gnu::always_inline]] entry_type* done() {
         entry_type& entry = at(tail);
         if (*const_cast<volatile uint32_t*>(&entry.block.checksum) == 0) return nullptr;

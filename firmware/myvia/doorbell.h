@@ -85,8 +85,8 @@ inline bool note_posted(vi& of, work_queue& queue, uint32_t posted) {
     if (of.send.fetching == 0) schedule(of);
 }
 
-// One descriptor for a connected VI that has none left to start: its slot is fetched. The effects are those of
-// send_doorbell. False: it is not so, and nothing has been done.
+// One descriptor for a connected VI that has none left to start: its slot is fetched. The effects are those
+// of send_doorbell. False: it is not so, and nothing has been done.
 [[gnu::always_inline]] inline bool express_doorbell(vi& of, uint32_t posted) {
     work_queue& queue = of.send;
     const uint32_t slot = queue.posted;

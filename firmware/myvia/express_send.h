@@ -50,8 +50,8 @@ inline uint32_t window_flags(const vi& of) {
            (window.generation ^ registrations);
 }
 
-// Whether the window holds all of it: negative if not. No sum overflows, since no message of one packet and no
-// window is longer than a page.
+// Whether the window holds all of it: negative if not. No sum overflows, since no message of one packet and
+// no window is longer than a page.
 [[gnu::always_inline]] inline int32_t room_in_window(const vi& of, const descriptor& from) {
     const uint32_t offset = low_word(from.segments[0].address) - of.source.low;
     return static_cast<int32_t>(offset | (of.source.span - from.length - offset));
@@ -92,9 +92,9 @@ inline uint32_t window_flags(const vi& of) {
     uint32_t* header = made.words;
     // The bit of the descriptor, moved to where the packet has its own.
     static_assert(immediate_bit == abi::packet_immediate << 16);
-    header[header_kind_flags_length] = network(
-        length | immediate | (window_flags(of) << 16) |
-        (abi::packet_send << 24 | (abi::packet_first | abi::packet_last) << 16));
+    header[header_kind_flags_length] =
+        network(length | immediate | (window_flags(of) << 16) |
+                (abi::packet_send << 24 | (abi::packet_first | abi::packet_last) << 16));
     header[header_sequence] = network(sequence);
     header[header_acknowledge] = network(of.placed);
     header[header_offset] = 0;

@@ -85,8 +85,7 @@ inline uint32_t pending_bits() { return opaque(hardware::load(hardware::ISR) & s
 // The upper half of the bits is 0, and a constant whose upper half is all ones fits an instruction.
 constexpr uint32_t tested(uint32_t bit) { return 0xFFFF0000 | bit; }
 
-// True: straight to the next turn.
-[[gnu::always_inline]] inline bool service(uint32_t bits) {
+[[gnu::always_inline]] inline void service(uint32_t bits) {
     using namespace hardware;
     if (bits & tested(ISR_SEND)) {
         store(ISR, ISR_SEND);
@@ -103,11 +102,9 @@ constexpr uint32_t tested(uint32_t bit) { return 0xFFFF0000 | bit; }
         bits = pending_bits();
     }
     if (bits & tested(ISR_WAKE0)) {
-        // What comes next, as a rule, is the payload that was asked for just now: straight to the next turn.
-        // Nothing starves: short reads come from doorbells and from work, which have their turn then.
         store(ISR, ISR_WAKE0);
         poll_short_reads();
-        return true;
+        bits = pending_bits();
     }
     if (bits & tested(ISR_WAKE2)) {
         store(ISR, ISR_WAKE2);
@@ -115,7 +112,6 @@ constexpr uint32_t tested(uint32_t bit) { return 0xFFFF0000 | bit; }
         bits = pending_bits();
     }
     if ((bits & tested(ISR_BUFF | ISR_TIME0 | ISR_TIME1)) != 0) service_rarely(bits);
-    return false;
 }
 
 [[gnu::noinline]] inline void do_work() {
@@ -124,8 +120,8 @@ constexpr uint32_t tested(uint32_t bit) { return 0xFFFF0000 | bit; }
     if (todo & work_receive) run_receive();
     if (todo & work_send) run_send();
     if (todo & work_bells) poll_other_doorbells();
-    constexpr uint32_t rare = work_writes | work_wire | work_flush | work_events | work_acknowledge |
-                              work_command | work_credits;
+    constexpr uint32_t rare =
+        work_writes | work_wire | work_flush | work_events | work_acknowledge | work_command | work_credits;
     if ((todo & rare) == 0) return;
     if (todo & work_writes) poll_writes();
     if (todo & work_wire) run_wire();
@@ -143,7 +139,7 @@ constexpr uint32_t tested(uint32_t bit) { return 0xFFFF0000 | bit; }
     const uint32_t what = bell->what;
     const uint32_t asked = card_interface.command_number ^ progress.seen;
     if ((bits | what | asked | work) == 0) return;
-    if (bits != 0 && service(bits)) return;
+    if (bits != 0) service(bits);
     if (what != 0) take_doorbell(0, what);
     if (work != 0) do_work();
     if (card_interface.command_number != progress.seen) take_command();

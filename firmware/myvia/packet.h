@@ -60,11 +60,11 @@ struct alignas(8) packet {
     packet* link;
     uint32_t pool;
     // Sending:
-    vi* owner;                      // none: not of a connection
-    uint32_t epoch;                 // of the owner, at that time, or void_epoch
-    const uint32_t* current_epoch;  // the packet goes to the wire if the same stands there then
-    uint32_t ready_at;              // position of payload_reads from which on the payload is here
-    uint32_t completes;             // the owner's oldest descriptor completes when this packet leaves
+    vi* owner;                             // none: not of a connection
+    uint32_t epoch;                        // of the owner, at that time, or void_epoch
+    const uint32_t* current_epoch;         // the packet goes to the wire if the same stands there then
+    uint32_t ready_at;                     // position of payload_reads from which on the payload is here
+    uint32_t completes;                    // the owner's oldest descriptor completes when this packet leaves
     uint32_t first_word, last_word, skip;  // for SMP, SMLT and SA
     segment_window window;
     uint32_t length;     // bytes of payload
@@ -79,7 +79,7 @@ struct alignas(8) packet {
 using packet_fifo = fifo<packet, &packet::link>;
 
 inline constexpr uint32_t void_epoch = 0;
-inline constexpr uint32_t no_owner_epoch = 1;            // of packets that are not of a connection
+inline constexpr uint32_t no_owner_epoch = 1;       // of packets that are not of a connection
 inline const uint32_t loopback_epoch = 0xFFFFFFFF;  // of no packet: what does not meet the link
 
 inline constexpr uint32_t send_buffers = 8;

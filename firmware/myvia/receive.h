@@ -272,7 +272,8 @@ inline void run_receive() {
 
 // --- The usual message
 
-inline constexpr uint32_t usual_packet = abi::packet_send << 24 | (abi::packet_first | abi::packet_last) << 16;
+inline constexpr uint32_t usual_packet = abi::packet_send << 24 | (abi::packet_first | abi::packet_last)
+                                                                      << 16;
 inline constexpr uint32_t usual_flags = (abi::packet_immediate | abi::packet_wants_acknowledge) << 16;
 
 // What a reliable connection asks for besides, when the payload is on its way to memory.

@@ -357,8 +357,19 @@ void fake_card::ring(abi::myvia::doorbell_op op, uint32_t index, uint32_t data, 
 // What the library makes of a descriptor: each field turned round (myvia_card.h).
 static bytes in_card_order(const bytes& slot) {
     bytes turned = slot;
-    constexpr std::array<std::pair<int, int>, 13> fields = {
-        {{0, 8}, {8, 4}, {12, 4}, {16, 4}, {20, 4}, {24, 4}, {28, 4}, {32, 8}, {40, 4}, {44, 4}, {48, 8}, {56, 4}, {60, 4}}};
+    constexpr std::array<std::pair<int, int>, 13> fields = {{{0, 8},
+                                                             {8, 4},
+                                                             {12, 4},
+                                                             {16, 4},
+                                                             {20, 4},
+                                                             {24, 4},
+                                                             {28, 4},
+                                                             {32, 8},
+                                                             {40, 4},
+                                                             {44, 4},
+                                                             {48, 8},
+                                                             {56, 4},
+                                                             {60, 4}}};
     for (const auto& [from, length] : fields)
         std::reverse(turned.begin() + from, turned.begin() + from + length);
     return turned;

@@ -413,7 +413,8 @@ void fake_card::deliver(std::uint32_t vi, std::uint32_t key, const std::vector<s
 void fake_card::complete(std::uint32_t vi, bool receive, std::uint32_t immediate, std::uint32_t length,
                          std::uint32_t status) {
     ring_state& r = receive ? vis[vi].receive : vis[vi].send;
-    const std::array<std::uint32_t, 4> words{0, big_endian(immediate), big_endian(length), big_endian(status | abi::vi_status_done)};
+    const std::array<std::uint32_t, 4> words{0, big_endian(immediate), big_endian(length),
+                                             big_endian(status | abi::vi_status_done)};
     write(r.ring + (r.completed++ & (vis[vi].created.ring_slots - 1)) * myvia::slot_bytes +
               myvia::slot_completion_offset,
           std::as_bytes(std::span(words)));

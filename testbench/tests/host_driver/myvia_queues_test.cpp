@@ -26,7 +26,8 @@ struct queues : cluster {
         std::array<std::byte, myvia::slot_bytes> raw;
         m.ram.dma_read(q.ring(), raw);
         std::uint64_t value = 0;
-        for (unsigned i = 0; i < bytes; ++i) value = value << 8 | std::to_integer<std::uint64_t>(raw[offset + i]);
+        for (unsigned i = 0; i < bytes; ++i)
+            value = value << 8 | std::to_integer<std::uint64_t>(raw[offset + i]);
         return value;
     }
 };
@@ -54,8 +55,8 @@ TEST(myvia_work_queue, post_fills_the_slot_and_rings) {
         myvia_work_queue q(t.m.ram, t.page, 3, true, 4, 1);
         q.post(self, descriptor(42), 0xABC0, 7);
         // Offsets of facts vipl.md 2; the most significant byte first (myvia_card.h).
-        EXPECT_EQ(t.big(q, 0, 8), 0xABC0u);  // where the card finds segments beyond the slot
-        EXPECT_EQ(t.big(q, 8, 4), 7u);       // and their memory
+        EXPECT_EQ(t.big(q, 0, 8), 0xABC0u);         // where the card finds segments beyond the slot
+        EXPECT_EQ(t.big(q, 8, 4), 7u);              // and their memory
         EXPECT_EQ(t.big(q, 12, 4), 4u << 16 | 2u);  // immediate data; two segments
         EXPECT_EQ(t.big(q, 16, 4), 5u);             // reserved: as the program wrote it
         EXPECT_EQ(t.big(q, 20, 4), 42u);
@@ -85,7 +86,7 @@ TEST(myvia_work_queue, completions_come_back_in_order_around_the_ring) {
             for (unsigned i = 0; i < 4; ++i) {
                 EXPECT_FALSE(q.head_done());
                 const std::array<std::uint32_t, 4> done{0, big_endian(50 + i), big_endian(60 + i),
-                                                          big_endian(std::uint32_t{abi::vi_status_done})};
+                                                        big_endian(std::uint32_t{abi::vi_status_done})};
                 t.m.ram.write(q.ring() + i * 64 + 16, std::as_bytes(std::span(done)));
                 ASSERT_TRUE(q.head_done());
                 const descriptor_completion c = q.take();
