@@ -30,6 +30,7 @@ public:
     decisions choices;
 
     sim::counter<sim::unit::events> posts;
+    sim::counter<sim::unit::messages> messages;
     sim::counter<sim::unit::events> completions;
     sim::counter<sim::unit::events> blocking_waits;
 

@@ -86,6 +86,7 @@ VIP_RETURN post(VIP_VI_HANDLE handle, bool receive, const VIP_DESCRIPTOR* descri
     const host::physical_address slot = vi->kernel->work(receive)->tail().begin;
     vi->kernel->work(receive)->post(t.self, bytes, where, memory_handle);
     t.of.lib.posts.add();
+    if (!receive) t.of.lib.messages.add();
     report(t, *vi, begin, receive ? "VipPostRecv" : "VipPostSend", slot, length_in(bytes));
     return VIP_SUCCESS;
 }

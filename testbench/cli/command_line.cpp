@@ -69,6 +69,7 @@ CLI::App& add_run(CLI::App& program, request& to) {
     verb.add_option("workload", to.run.workload, "Name of a workload or a script")
         ->type_name("NAME|FILE.lua")
         ->required();
+    verb.add_flag("--help-workload", to.run.help_workload, "List the arguments of the workload");
     add_simulation_options(verb, to.run);
     verb.footer(
         "Arguments of the workload follow --, as name=value; `-- help` lists them.\n\nExamples:\n"
@@ -172,7 +173,11 @@ void check_verb(const CLI::App& program, const std::vector<std::string>& argumen
     if (arguments.empty())
         throw sim::input_error("expected a verb: {}; `vinic --help` shows more", fmt::join(verbs, ", "));
     const std::string& verb = arguments.front();
-    if (verb.starts_with('-') || std::find(verbs.begin(), verbs.end(), verb) != verbs.end()) return;
+    const bool about_vinic = verb == "-h" || verb == "--help" || verb == "--version";
+    if (verb.starts_with('-') && !about_vinic)
+        throw sim::input_error("vinic itself has no option {}; a verb comes first: {}", verb,
+                               fmt::join(verbs, ", "));
+    if (about_vinic || std::find(verbs.begin(), verbs.end(), verb) != verbs.end()) return;
     const std::string near = sim::nearest_name(verb, verbs);
     throw sim::input_error("no verb is named '{}'; {}", verb,
                            near.empty() ? fmt::format("there are {}", fmt::join(verbs, ", "))
@@ -197,11 +202,10 @@ const CLI::App* chosen(const CLI::App& program) {
         if (!name.starts_with("--") || std::find(names.begin(), names.end(), name) != names.end()) continue;
         if (name == "--shuffle") continue;
         const std::string near = sim::nearest_name(name, names);
-        throw sim::input_error("vinic {} has no option {}{}", verb->get_name(), name,
+        throw sim::input_error("{} has no option {}{}", verb->get_name(), name,
                                near.empty() ? std::string() : fmt::format("; did you mean {}?", near));
     }
-    throw sim::input_error("vinic {}: did not expect {}", verb->get_name(),
-                           fmt::join(verb->remaining(), " "));
+    throw sim::input_error("{}: did not expect {}", verb->get_name(), fmt::join(verb->remaining(), " "));
 }
 
 status perform(const CLI::App& program, request& wanted) {

@@ -15,7 +15,7 @@ namespace vinic::testbench {
 struct platform_options {
     std::string design = "myvia";
     std::vector<std::string> settings;  ///< of --set, as given: "name=value"
-    std::optional<std::uint64_t> nodes;
+    std::optional<std::string> nodes;
     std::uint64_t seed = 1;
     bool lockstep = false;
     std::uint64_t shuffle = 0;  ///< other than 0: seed of the dummy events and of the order of construction

@@ -17,10 +17,12 @@ data_folders find_folders() {
     const fs::path program = fs::read_symlink("/proc/self/exe", none);
     const fs::path installed = program.parent_path().parent_path() / "share" / "vinic";
     if (fs::is_directory(installed / "designs", none))
-        return {installed / "designs", installed / "workloads", installed / "firmware", installed / "sdk"};
+        return {installed / "designs", installed / "workloads", installed / "firmware", installed / "sdk",
+                installed / "sdk" / "runtime"};
     const fs::path source = source_share;
-    return {source / "hw/designs", source / "testbench/workloads", fs::path(build_share) / "firmware",
-            source};
+    const fs::path build = build_share;
+    return {source / "hw/designs", source / "testbench/workloads", build / "share/vinic/firmware", source,
+            build / "firmware/vinic_runtime.dir"};
 }
 
 }  // namespace

@@ -10,10 +10,12 @@ namespace vinic::testbench {
 /// Where the files that ship with vinic are: the installed tree (share/vinic beside the program's bin) when
 /// the program runs from there, else the source and build trees that it was built in.
 struct data_folders {
-    std::filesystem::path designs;          ///< NAME.yaml and the folders of classes
-    std::filesystem::path workloads;        ///< NAME.lua
-    std::filesystem::path firmware;         ///< NAME.elf: linked images
-    std::filesystem::path firmware_source;  ///< headers and runtime for `vinic firmware build`
+    std::filesystem::path designs;    ///< NAME.yaml and the folders of classes
+    std::filesystem::path workloads;  ///< NAME.lua
+    std::filesystem::path firmware;   ///< NAME.elf: linked images
+    std::filesystem::path
+        firmware_source;  ///< the folder that has firmware/ in it, for `vinic firmware build`
+    std::filesystem::path firmware_runtime;  ///< the runtime's objects
 };
 
 const data_folders& folders();

@@ -13,6 +13,7 @@ struct run_options : simulation_options {
     std::string workload;
     std::vector<std::string> arguments;  ///< of the workload: what followed "--"
     std::string command;                 ///< the whole command line, for the provenance
+    bool help_workload = false;          ///< list the workload's arguments instead
 };
 status run(const run_options&);
 

@@ -115,3 +115,147 @@ function ok(status, ...)
     if status ~= VIP_SUCCESS then error("VIPL says " .. status_name(status), 2) end
     return ...
 end
+
+-- The sizes that the shipped workloads measure.
+function message_sizes(largest)
+    local sizes, size = { 0, 1, 4 }, 8
+    while size <= largest do
+        sizes[#sizes + 1] = size
+        size = 2 * size
+    end
+    return sizes
+end
+
+function largest_of(sizes)
+    local largest = 0
+    for _, size in ipairs(sizes) do largest = math.max(largest, size) end
+    return largest
+end
+
+local levels = {
+    unreliable = VIP_SERVICE_UNRELIABLE,
+    delivery = VIP_SERVICE_RELIABLE_DELIVERY,
+    reception = VIP_SERVICE_RELIABLE_RECEPTION,
+}
+
+-- An endpoint: a VI of the node's card, registered memory, and so many send and receive descriptors with a buffer of
+-- `bytes` each. What several endpoints of a process share is given: nic, tag, receive_queue (a CQ).
+local endpoint = {}
+endpoint.__index = endpoint
+
+local page = 4096
+local function pages(bytes) return math.max(1, (bytes + page - 1) // page) * page end
+
+function open_endpoint(o)
+    local e = setmetatable({ bytes = o.bytes, sends = {}, receives = {} }, endpoint)
+    e.nic = o.nic or ok(VipOpenNic("VINIC"))
+    e.tag = o.tag or ok(VipCreatePtag(e.nic))
+    ok(VipNSInit(e.nic))
+    local level = levels[o.reliability or "unreliable"]
+    if not level then error("reliability: expected unreliable, delivery or reception", 2) end
+    e.vi = ok(VipCreateVi(e.nic, {
+        ReliabilityLevel = level, MaxTransferSize = ok(VipQueryNic(e.nic)).MaxTransferSize, Ptag = e.tag,
+        EnableRdmaWrite = o.rdma_write or false,
+    }, nil, o.receive_queue))
+    local descriptors = pages(64 * (o.sends + o.receives))
+    local room = pages(o.bytes)
+    e.memory = memory(descriptors + (o.sends + o.receives) * room, page)
+    e.handle = ok(VipRegisterMem(e.nic, e.memory, { Ptag = e.tag, EnableRdmaWrite = o.rdma_write or false }))
+    for i = 1, o.sends + o.receives do
+        local d = descriptor(e.memory, 64 * (i - 1))
+        local at = descriptors + (i - 1) * room
+        d.SegCount = 1
+        d.Length = o.bytes
+        d:data(0, e.memory.address + at, e.handle, o.bytes)
+        local list = i <= o.sends and e.sends or e.receives
+        list[#list + 1] = { descriptor = d, at = at }
+    end
+    for _, r in ipairs(e.receives) do ok(VipPostRecv(e.vi, r.descriptor, e.handle)) end
+    return e
+end
+
+function endpoint:address(port)
+    return { host = ok(VipQueryNic(self.nic)).LocalNicAddress, discriminator = port }
+end
+
+-- listen waits until somebody calls the port on this node.
+function endpoint:listen(port)
+    local _, _, connection = ok(VipConnectWait(self.nic, self:address(port)))
+    ok(VipConnectAccept(connection, self.vi))
+end
+
+function endpoint:call(node, port)
+    local remote = ok(VipNSGetHostByName(self.nic, "node" .. node))
+    remote.discriminator = port
+    local status
+    repeat
+        if status then sleep(20000000) end
+        status = VipConnectRequest(self.vi, self:address(port), remote)
+    until status ~= VIP_NO_MATCH
+    ok(status)
+end
+
+-- Send descriptor i sends so many bytes from now on; none: no segment at all.
+function endpoint:prepare(i, bytes)
+    local s = self.sends[i]
+    s.descriptor.SegCount = bytes > 0 and 1 or 0
+    s.descriptor.Length = bytes
+    if bytes > 0 then s.descriptor:data(0, self.memory.address + s.at, self.handle, bytes) end
+end
+
+local post_send, post_receive, send_done, receive_done = VipPostSend, VipPostRecv, VipSendDone, VipRecvDone
+local success, not_done = VIP_SUCCESS, VIP_NOT_DONE
+
+local function expect(status, d)
+    if status == success then return d end
+    error(string.format("VIPL says %s, descriptor status 0x%x", status_name(status), d and d.Status or 0), 3)
+end
+
+function endpoint:send(i)
+    local status = post_send(self.vi, self.sends[i].descriptor, self.handle)
+    if status ~= success then error("VipPostSend: " .. status_name(status), 2) end
+end
+
+-- Polls until the oldest send is done.
+function endpoint:sent()
+    local status, d
+    repeat status, d = send_done(self.vi) until status ~= not_done
+    return expect(status, d)
+end
+
+-- Polls until a message has come; its descriptor is the caller's until `again`.
+function endpoint:receive()
+    local status, d
+    repeat status, d = receive_done(self.vi) until status ~= not_done
+    return expect(status, d)
+end
+
+-- One look each; nil when there is nothing.
+function endpoint:try_sent()
+    local status, d = send_done(self.vi)
+    if status ~= not_done then return expect(status, d) end
+end
+
+function endpoint:try_receive()
+    local status, d = receive_done(self.vi)
+    if status ~= not_done then return expect(status, d) end
+end
+
+-- Posts a receive descriptor again.
+function endpoint:again(d)
+    d.Length = self.bytes
+    local status = post_receive(self.vi, d, self.handle)
+    if status ~= success then error("VipPostRecv: " .. status_name(status), 2) end
+end
+
+-- Whether the message in that receive descriptor is the pattern of `seed`.
+function endpoint:holds(d, bytes, seed)
+    for _, r in ipairs(self.receives) do
+        if r.descriptor == d then return d.Length == bytes and self.memory:matches(r.at, bytes, seed) end
+    end
+    return false
+end
+
+function endpoint:close()
+    VipDisconnect(self.vi)
+end

@@ -6,6 +6,8 @@
 #include "hw/sim/error.h"
 #include "testbench/lua/libraries.h"
 #include "testbench/lua/stack.h"
+#include "testbench/report/sha256.h"
+#include "testbench/workloads/arguments.h"
 
 namespace vinic::testbench {
 
@@ -27,24 +29,20 @@ int with_traceback(lua_State* L) {
 
 }  // namespace
 
-script::script(const std::filesystem::path& file, const options& given)
+script::script(const std::filesystem::path& file, const workload_options& given)
     : options_(given), state_(luaL_newstate()), load_random_(given.seed, "workload") {
     if (!state_) throw std::bad_alloc();
     *static_cast<script**>(lua_getextraspace(state_)) = this;
     try {
-        for (const auto& argument : given.arguments) {
-            const std::size_t equals = argument.find('=');
-            if (equals == std::string::npos || equals == 0)
-                throw sim::input_error("argument '{}' of the workload: expected name=value", argument);
-            given_.emplace_back(argument.substr(0, equals), argument.substr(equals + 1));
-        }
+        for (const auto& argument : given.arguments) given_.push_back(split_argument(argument));
+        sha256_ = testbench::sha256(read_file(file));
         lua::open_sandbox(state_, given.unsafe);
         lua::open_workload_library(state_);
         lua::open_memory_library(state_);
         lua::open_vipl_library(state_);
         lua::run_prelude(state_);
         execute_file(file);
-        check_arguments(file);
+        check_argument_names(file.stem().string(), given, arguments_);
     } catch (...) {
         lua_close(state_);
         throw;
@@ -90,18 +88,6 @@ void script::raise() {
     std::size_t size = 0;
     const char* text = lua_tolstring(state_, -1, &size);
     throw sim::input_error("{}", std::string_view(text, size));
-}
-
-void script::check_arguments(const std::filesystem::path& file) const {
-    std::vector<std::string> names;
-    for (const auto& argument : arguments_) names.push_back(argument.name);
-    for (const auto& [name, value] : given_) {
-        if (std::find(names.begin(), names.end(), name) != names.end()) continue;
-        const std::string near = sim::nearest_name(name, names);
-        throw sim::input_error("{} has no argument '{}'; {}", file.stem().string(), name,
-                               near.empty() ? fmt::format("it has {}", fmt::join(names, ", "))
-                                            : fmt::format("did you mean '{}'?", near));
-    }
 }
 
 std::vector<workload_process> script::processes() {

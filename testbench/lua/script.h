@@ -33,20 +33,15 @@ public:
 /// texts.
 class script : public workload {
 public:
-    struct options {
-        std::vector<std::string> arguments;  ///< "name=value"
-        std::uint64_t nodes = 2;
-        std::uint64_t seed = 1;
-        bool unsafe = false;
-    };
-
     /// Executes the file. Throws input_error with the Lua line and traceback, or for a wrong argument.
-    script(const std::filesystem::path& file, const options& given);
+    script(const std::filesystem::path& file, const workload_options& given);
     ~script() override;
 
     const std::vector<workload_argument>& arguments() const override { return arguments_; }
     std::string description() const override { return description_; }
     std::vector<workload_process> processes() override;
+    std::size_t expected_rows() const override { return expected_rows_; }
+    std::string sha256() const override { return sha256_; }
 
     /// For the functions that scripts call. A process of the script with what belongs to it.
     struct task {
@@ -68,6 +63,7 @@ public:
     void declare_argument(workload_argument declared) { arguments_.push_back(std::move(declared)); }
     /// The text that was given for an argument; null when none was.
     const std::string* given_argument(const std::string& name) const;
+    void expect_rows(std::size_t count) { expected_rows_ = count; }
     void describe(std::string text) { description_ = std::move(text); }
     void add_process(unsigned node, std::string name, int function);
     std::uint64_t nodes() const { return options_.nodes; }
@@ -79,16 +75,17 @@ public:
 
 private:
     void execute_file(const std::filesystem::path& file);
-    void check_arguments(const std::filesystem::path& file) const;
     void run_task(task& which, process_environment& in);
     /// Throws the failure that was kept, or an input_error with the text on top of the stack.
     [[noreturn]] void raise();
 
-    options options_;
+    workload_options options_;
     lua_State* state_;
     std::vector<std::pair<std::string, std::string>> given_;
     std::vector<workload_argument> arguments_;
     std::string description_;
+    std::size_t expected_rows_ = 0;
+    std::string sha256_;
     std::deque<task> tasks_;
     task* running_ = nullptr;
     sim::random_stream load_random_;

@@ -108,6 +108,12 @@ int argument(lua_State* L, script& self) {
     return 1;
 }
 
+/// expect_rows(count): how many rows there will be, for the estimate of the time left.
+int expect_rows(lua_State* L, script& self) {
+    self.expect_rows(unsigned_argument(L, 1, "expect_rows"));
+    return 0;
+}
+
 int description(lua_State* L, script& self) {
     self.describe(text_argument(L, 1, "description"));
     return 0;
@@ -225,6 +231,7 @@ int barrier_collect(lua_State* L) {
 void open_workload_library(lua_State* L) {
     for (const auto& [name, function] : {luaL_Reg{"argument", guarded<argument>},
                                          {"description", guarded<description>},
+                                         {"expect_rows", guarded<expect_rows>},
                                          {"process", guarded<process>},
                                          {"now", guarded<now>},
                                          {"compute", guarded<compute>},

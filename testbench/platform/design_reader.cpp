@@ -122,7 +122,7 @@ void design_reader::read_keys(const source& from, const YAML::Node& root) {
         } else if (key == "firmware") {
             std::string what = scalar(from, key, value);
             if (what.find('/') != std::string::npos && fs::path(what).is_relative())
-                what = (from.file.parent_path() / what).lexically_normal().string();
+                what = ("." / from.file.parent_path() / what).string();
             design_.firmware = located{what, place(from, value)};
         } else if (key == "topology") {
             read_topology(from, value);

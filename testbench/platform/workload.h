@@ -42,6 +42,14 @@ struct workload_argument {
     std::string help;
 };
 
+/// What the command line says about a workload.
+struct workload_options {
+    std::vector<std::string> arguments;  ///< "name=value"
+    std::uint64_t nodes = 2;
+    std::uint64_t seed = 1;
+    bool unsafe = false;  ///< scripts may use io, os, package and debug
+};
+
 /// Programs for the simulated machines: a script or C++ written against vipl.h.
 class workload {
 public:
@@ -50,6 +58,10 @@ public:
     /// As they are in this run.
     virtual const std::vector<workload_argument>& arguments() const = 0;
     virtual std::vector<workload_process> processes() = 0;
+    /// How many rows it will report; 0 when it does not know.
+    virtual std::size_t expected_rows() const { return 0; }
+    /// Of what it was made from, for the provenance.
+    virtual std::string sha256() const = 0;
 };
 
 }  // namespace vinic::testbench

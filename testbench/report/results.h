@@ -18,6 +18,11 @@ public:
     void add_line(sim::picoseconds at, unsigned process, std::string text);
     void fail_check(sim::picoseconds at, unsigned process, std::string text);
 
+    /// For the estimate of how long a run takes.
+    void expect_rows(std::size_t count) { expected_rows_ += count; }
+    std::size_t expected_rows() const { return expected_rows_; }
+    std::size_t row_count() const { return rows_.size(); }
+
     json rows() const;
     std::vector<std::string> lines() const;
     std::vector<std::string> failed_checks() const;
@@ -32,6 +37,7 @@ private:
     template <typename T>
     static std::vector<T> sorted(std::vector<entry<T>> entries);
 
+    std::size_t expected_rows_ = 0;
     std::vector<entry<json>> rows_;
     std::vector<entry<std::string>> lines_;
     std::vector<entry<std::string>> failed_checks_;

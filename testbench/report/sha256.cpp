@@ -5,7 +5,7 @@
 #include <bit>
 #include <cstdint>
 #include <fstream>
-#include <sstream>
+#include <iterator>
 
 #include "hw/sim/error.h"
 
@@ -66,10 +66,11 @@ std::string sha256(std::string_view text) {
 
 std::string read_file(const std::filesystem::path& file) {
     std::ifstream stream(file, std::ios::binary);
-    std::ostringstream all;
-    if (!stream || std::filesystem::is_directory(file) || !(all << stream.rdbuf()).good())
+    if (!stream || std::filesystem::is_directory(file))
         throw sim::input_error("cannot read {}", file.string());
-    return std::move(all).str();
+    std::string text(std::istreambuf_iterator<char>(stream), {});
+    if (stream.bad()) throw sim::input_error("cannot read {}", file.string());
+    return text;
 }
 
 }  // namespace vinic::testbench

@@ -72,7 +72,7 @@ TEST_F(design_test, own_values_replace_those_of_includes_and_those_of_the_base) 
     EXPECT_EQ(d.settings.at("bus.clock_mhz").text, "66");
     EXPECT_EQ(d.settings.at("bus.free").text, "true");
     EXPECT_EQ(d.node_count(), 4u);
-    EXPECT_EQ(d.firmware->text, (folder_ / "fw").string());
+    EXPECT_EQ(d.firmware->text, (folder_ / "./fw").string());
     ASSERT_EQ(d.files.size(), 3u);
     EXPECT_EQ(d.files.back(), folder_ / "own.yaml");
 }

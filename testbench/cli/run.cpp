@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
+#include <chrono>
+#include <ctime>
+#include <memory>
+#include <optional>
+
+#include "hw/sim/error.h"
+#include "hw/sim/fingerprint.h"
+#include "testbench/cli/output.h"
+#include "testbench/cli/verbs.h"
+#include "testbench/cli/version.h"
+#include "testbench/platform/runner.h"
+#include "testbench/platform/setup.h"
+#include "testbench/report/account_report.h"
+#include "testbench/report/profile.h"
+#include "testbench/report/run_report.h"
+#include "testbench/report/statistics.h"
+#include "testbench/report/table.h"
+#include "traces/account.h"
+#include "traces/log_writer.h"
+#include "traces/vcd_writer.h"
+
+namespace vinic::testbench {
+
+namespace {
+
+json provenance_of(const run_options& options, const design& on, const workload& what,
+                   const firmware& image) {
+    return {{"version", version},
+            {"git_revision", git_revision},
+            {"compiler", compiler},
+            {"build_type", build_type},
+            {"design_sha256", hash_of(on)},
+            {"workload_sha256", what.sha256()},
+            {"firmware_sha256", image.sha256},
+            {"seed", options.seed}};
+}
+
+json provenance_of_run(const run_options& options) {
+    char host[256] = "";
+    ::gethostname(host, sizeof host - 1);
+    const std::time_t now = std::time(nullptr);
+    std::tm utc{};
+    ::gmtime_r(&now, &utc);
+    char date[32];
+    std::strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", &utc);
+    return {{"command", options.command}, {"host", host}, {"date", date}};
+}
+
+status print_arguments(const run_options& options, const workload& what) {
+    json rows = json::array();
+    for (const auto& a : what.arguments())
+        rows.push_back(
+            {{"argument", a.name}, {"default", a.default_text}, {"unit", a.unit}, {"help", a.help}});
+    output to(options.json.empty() ? "-" : options.json);
+    if (options.json.empty())
+        to.commit(fmt::format("{}: {}\n\n{}", options.workload, what.description(),
+                              table_of_rows(rows, is_terminal(STDOUT_FILENO))));
+    else
+        to.commit(json{{"format", "vinic workload 1"},
+                       {"workload", options.workload},
+                       {"description", what.description()},
+                       {"arguments", rows}}
+                      .dump(2) +
+                  "\n");
+    return status::done;
+}
+
+/// Everything that watches a run; attaches to the probes of the platform that exists.
+class observers {
+public:
+    explicit observers(const run_options& options) {
+        if (!options.wave.empty()) recorders_.push_back(std::make_unique<traces::vcd_writer>(options.wave));
+        if (!options.log.empty())
+            recorders_.push_back(std::make_unique<traces::log_writer>(options.log, logged()));
+        if (options.fingerprint) fingerprint_.emplace();
+        if (options.account) account_.emplace();
+    }
+    bool record() const { return !recorders_.empty(); }
+    void flush(sim::picoseconds now) {
+        for (const auto& recorder : recorders_) recorder->flush(now);
+    }
+    std::string fingerprint() const { return fingerprint_ ? fingerprint_->text() : ""; }
+
+    /// Null when nobody asked for it.
+    std::optional<account_report> account() const {
+        return account_ ? std::optional<account_report>(account_->messages()) : std::nullopt;
+    }
+
+private:
+    /// A log is for reading: without a line for each instruction of each core.
+    static std::vector<std::string> logged() {
+        std::vector<std::string> names;
+        for (const auto& [name, probe] : sim::simulation::current().probes())
+            if (!name.ends_with(".lanai.pc")) names.push_back(name);
+        return names;
+    }
+
+    std::vector<std::unique_ptr<traces::recorder>> recorders_;
+    std::optional<traces::account> account_;
+    std::optional<sim::fingerprint> fingerprint_;
+};
+
+/// The places that a run writes to; opened before it, so that nobody simulates in vain.
+struct places {
+    explicit places(const run_options& options) {
+        check_writable(options.wave);
+        check_writable(options.log);
+        if (!options.json.empty()) json_to.emplace(options.json);
+        if (!options.profile.empty() && options.profile != "-") profile_to.emplace(options.profile);
+    }
+    std::optional<output> json_to;
+    std::optional<output> profile_to;
+};
+
+void write(places& to, const run_options& options, const run_report& report,
+           const std::string& profile_text) {
+    const bool json_only = options.json == "-";
+    if (to.json_to) to.json_to->commit(to_json(report, options.reproducible).dump(2) + "\n");
+    if (to.profile_to) to.profile_to->commit(profile_text);
+    if (json_only) return;
+    std::string text = to_text(report, options.reproducible, is_terminal(STDOUT_FILENO));
+    if (options.profile == "-") text += "\n" + profile_text;
+    output("-").commit(text);
+}
+
+[[noreturn]] void report_deadlock(const platform& built) {
+    std::string text = fmt::format("deadlock at {} ps: all processes wait and no event is left", sim::now());
+    for (const auto& line : built.waiting()) text += "\n  " + line;
+    throw std::runtime_error(text);
+}
+
+}  // namespace
+
+status run(const run_options& options) {
+    const auto started = std::chrono::steady_clock::now();
+    const design on = design_of(options);
+    std::vector<std::string> arguments = options.arguments;
+    const bool help = arguments == std::vector<std::string>{"help"} || options.help_workload;
+    if (help) arguments.clear();
+    const auto what = load_workload(options.workload, arguments, on, options.seed, options.unsafe);
+    if (help) return print_arguments(options, *what);
+
+    const firmware image = firmware_of(on);
+    places to(options);
+    results found;
+    found.expect_rows(what->expected_rows());
+    platform built(on, image, mode_of(options));
+    built.load(*what, found);
+    observers watching(options);
+    if (!options.profile.empty())
+        for (const auto& one : built.nodes()) one->nic.lanai.core().enable_profile();
+
+    const interrupt_guard interrupt;
+    runner driver(built, started);
+    if (watching.record()) driver.between_stretches([&](sim::picoseconds now) { watching.flush(now); });
+    if (is_terminal(STDERR_FILENO) && !options.reproducible) driver.show_progress(found);
+    const ending end = driver.run(options.until, interrupt);
+    if (end == ending::deadlock) report_deadlock(built);
+    if (end == ending::interrupted) throw interrupted(fmt::format("interrupted at {} ps", sim::now()));
+
+    run_report report{.design = on.name,
+                      .parameters = changed_parameters(on),
+                      .workload = options.workload,
+                      .provenance = provenance_of(options, on, *what, image),
+                      .provenance_of_run = provenance_of_run(options),
+                      .results = found.rows(),
+                      .lines = found.lines(),
+                      .failed_checks = found.failed_checks(),
+                      .fingerprint = watching.fingerprint(),
+                      .cost = driver.cost()};
+    for (const auto& argument : what->arguments()) report.arguments[argument.name] = argument.value;
+    if (const auto account = watching.account()) {
+        report.account = account->to_json();
+        report.account_text = account->to_text(is_terminal(STDOUT_FILENO));
+    }
+    if (options.statistics) report.statistics = statistics_of(built.simulation(), "", true);
+    profile cycles(image.image);
+    if (!options.profile.empty()) {
+        for (const auto& one : built.nodes()) cycles.add(one->nic.lanai.core().profile());
+        if (options.profile == "-") report.profile = cycles.to_json();
+    }
+    write(to, options, report, options.profile.empty() ? "" : cycles.to_text(false));
+    for (const auto& failed : report.failed_checks) fmt::print(stderr, "vinic: check failed: {}\n", failed);
+    return report.failed_checks.empty() ? status::done : status::failed;
+}
+
+}  // namespace vinic::testbench

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "host_driver/fabric_directory.h"
+#include "host_driver/kernel_agent.h"
+#include "host_driver/myvia_driver.h"
+#include "hw/bus/pci_bus.h"
+#include "hw/host/address_space.h"
+#include "hw/host/host.h"
+#include "hw/link/fabric.h"
+#include "hw/nic/lanai_card.h"
+#include "hw/sim/module.h"
+#include "vipl/library.h"
+
+namespace vinic::testbench {
+
+/// A machine of the cluster: `node0` ... with bus, host, card and the software that is installed on it.
+class node : public sim::module {
+public:
+    vinic::bus::pci_bus bus;
+    vinic::host::host host;
+    vinic::nic::lanai_card nic;
+    vinic::driver::myvia_driver driver;
+    vinic::driver::kernel_agent agent;
+    vinic::vipl::library vipl;
+
+    /// Attaches the card to the fabric's node of that number.
+    node(const sc_core::sc_module_name& name, unsigned number, const vinic::driver::card_image& firmware,
+         const vinic::driver::fabric_directory& directory, vinic::link::fabric& fabric);
+
+    unsigned number() const { return number_; }
+    /// The memory of a new program.
+    vinic::host::address_space& new_program();
+
+private:
+    unsigned number_;
+    std::vector<std::unique_ptr<vinic::host::address_space>> programs_;
+};
+
+}  // namespace vinic::testbench

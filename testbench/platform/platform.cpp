@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "testbench/platform/platform.h"
+
+#include "hw/sim/error.h"
+#include "testbench/platform/topology.h"
+#include "vipl/program.h"
+
+namespace vinic::testbench {
+
+/// Where the firmware's code comes from, for reports of the core.
+class platform::symbols : public nic::symbol_source {
+public:
+    explicit symbols(const linker::image& image) : image_(image) {}
+
+    std::optional<nic::code_location> locate(std::uint32_t pc) const override {
+        const linker::image_symbol* function = image_.function_at(pc);
+        if (!function) return {};
+        nic::code_location place{.function = linker::demangle(function->name),
+                                 .offset = pc - function->address};
+        if (const auto line = image_.line_at(pc)) {
+            place.file = line->file;
+            place.line = line->line;
+        }
+        return place;
+    }
+
+private:
+    linker::image image_;
+};
+
+namespace {
+
+sim::configuration configuration_of(const design& from, const platform_mode& mode) {
+    sim::configuration all = from.configuration();
+    if (mode.lockstep)
+        for (const char* name : {"nic.lanai.lockstep", "host.cpu.step_by_step"})
+            all.set(name, {"true", "--lockstep", ""});
+    return all;
+}
+
+/// The kernel's remarks: none of them belongs into results on standard output.
+void on_report(const sc_core::sc_report& report, const sc_core::sc_actions& actions) {
+    if (report.get_severity() == sc_core::SC_INFO) return;
+    if (report.get_severity() == sc_core::SC_WARNING && !(actions & sc_core::SC_THROW))
+        fmt::print(stderr, "vinic: {}\n", report.what());
+    else
+        sc_core::sc_report_handler::default_handler(report, actions);
+}
+
+void set_up_reports() {
+    sc_core::sc_report_handler::set_handler(on_report);
+    // Two modules of one name: the kernel would rename one, and its parameters would be out of reach.
+    sc_core::sc_report_handler::set_actions(sc_core::SC_ID_INSTANCE_EXISTS_, sc_core::SC_THROW);
+}
+
+void check_room(const firmware& from, const node& on) {
+    const std::uint64_t room = on.nic.memory.bytes;
+    if (from.image.end() > room)
+        throw sim::input_error("firmware {} needs {} bytes of SRAM, {} has {}", from.name, from.image.end(),
+                               on.nic.name(), room);
+}
+
+}  // namespace
+
+platform::platform(const design& from, const firmware& image, const platform_mode& mode)
+    : simulation_(configuration_of(from, mode), mode.seed), symbols_(std::make_unique<symbols>(image.image)) {
+    set_up_reports();
+    build(from, driver::make_card_image(image.image), mode);
+    fill_directory();
+    for (const auto& one : nodes_) {
+        check_room(image, *one);
+        one->nic.lanai.use_symbols(symbols_.get());
+    }
+    simulation_.config().check_all_consumed();
+}
+
+platform::~platform() = default;
+
+void platform::build(const design& from, const driver::card_image& image, const platform_mode& mode) {
+    const auto count = static_cast<unsigned>(from.node_count());
+    const link::topology layout = build_topology(from.topology, count);
+    if (mode.shuffle) dummies_ = std::make_unique<dummy_events>("dummy_events", mode.shuffle);
+    fabric_ = std::make_unique<link::fabric>("fabric", layout);
+    nodes_.resize(count);
+    for (const unsigned i : shuffled_order(count, mode.shuffle))
+        nodes_[i] = std::make_unique<node>(fmt::format("node{}", i).c_str(), i, image, directory_, *fabric_);
+}
+
+void platform::fill_directory() {
+    for (const auto& one : nodes_)
+        directory_.add_card(fmt::format("node{}", one->number()), 0, one->agent.address());
+    for (const auto& from : nodes_)
+        for (const auto& to : nodes_)
+            if (from != to)
+                directory_.set_route(from->agent.address(), to->agent.address(),
+                                     fabric_->route(from->number(), to->number()));
+}
+
+void platform::load(workload& what, results& report) {
+    unsigned index = 0;
+    for (auto& one : what.processes()) start(std::move(one), index++, report);
+}
+
+void platform::start(workload_process what, unsigned index, results& report) {
+    node& on = *nodes_.at(what.node);
+    host::address_space& memory = on.new_program();
+    ++running_;
+    const std::string name = what.name.empty() ? fmt::format("process{}", index) : what.name;
+    processes_.push_back(&on.host.cpu.spawn(
+        name, &memory,
+        [this, &on, &memory, &report, index, body = std::move(what.body)](host::process& self) {
+            process_environment environment{on.number(), index, self, memory, report};
+            vipl::run_program(on.vipl, self, memory, [&] { body(environment); });
+            if (--running_ == 0) sc_core::sc_pause();
+        }));
+}
+
+void platform::check_processes() const {
+    for (const auto& one : nodes_)
+        for (const auto& process : one->host.cpu.processes())
+            if (process->failure()) std::rethrow_exception(process->failure());
+}
+
+std::vector<std::string> platform::waiting() const {
+    std::vector<std::string> lines;
+    for (const auto& one : nodes_)
+        for (const auto& process : one->host.cpu.processes())
+            if (!process->finished())
+                lines.push_back(
+                    fmt::format("node{} {}: {}", one->number(), process->name(), process->activity()));
+    for (auto& line : fabric_->waiting()) lines.push_back(std::move(line));
+    return lines;
+}
+
+void platform::sync() { simulation_.commit(); }
+
+}  // namespace vinic::testbench

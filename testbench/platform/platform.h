@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "host_driver/fabric_directory.h"
+#include "hw/link/fabric.h"
+#include "hw/sim/simulation.h"
+#include "testbench/platform/design.h"
+#include "testbench/platform/firmware.h"
+#include "testbench/platform/node.h"
+#include "testbench/platform/shuffle.h"
+#include "testbench/platform/workload.h"
+#include "testbench/report/results.h"
+
+namespace vinic::testbench {
+
+struct platform_mode {
+    std::uint64_t seed = 1;
+    bool lockstep = false;
+    std::uint64_t shuffle = 0;
+};
+
+/// A design as a tree of modules: `node0`, `node1` ..., `fabric`; and the processes of a workload on it.
+class platform {
+public:
+    /// Throws input_error for what the modules find wrong in the design.
+    platform(const design& from, const firmware& image, const platform_mode& mode);
+    ~platform();
+
+    sim::simulation& simulation() { return simulation_; }
+    const std::vector<std::unique_ptr<node>>& nodes() const { return nodes_; }
+    const link::fabric& fabric() const { return *fabric_; }
+
+    /// Makes the processes of the workload; they start when the simulation does. `report` must live as long.
+    void load(workload& what, results& report);
+    bool finished() const { return running_ == 0; }
+    /// Rethrows what ended a process, if something did.
+    void check_processes() const;
+    /// Who waits for what, a line each.
+    std::vector<std::string> waiting() const;
+    /// Brings everything that runs ahead to now.
+    void sync();
+
+private:
+    class symbols;
+
+    void build(const design& from, const driver::card_image& image, const platform_mode& mode);
+    void fill_directory();
+    void start(workload_process what, unsigned index, results& report);
+
+    sim::simulation simulation_;
+    std::unique_ptr<symbols> symbols_;
+    driver::fabric_directory directory_;
+    std::unique_ptr<dummy_events> dummies_;
+    std::unique_ptr<link::fabric> fabric_;
+    std::vector<std::unique_ptr<node>> nodes_;
+    std::vector<host::process*> processes_;
+    unsigned running_ = 0;
+};
+
+}  // namespace vinic::testbench

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "testbench/platform/runner.h"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+
+namespace vinic::testbench {
+
+namespace {
+
+double seconds_of(const timeval& t) {
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
+}
+
+double cpu_seconds() {
+    rusage usage{};
+    ::getrusage(RUSAGE_SELF, &usage);
+    return seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime);
+}
+
+double seconds_between(std::chrono::steady_clock::time_point a, std::chrono::steady_clock::time_point b) {
+    return std::chrono::duration<double>(b - a).count();
+}
+
+/// What a block threw, without what the kernel says around it.
+std::string text_of(const sc_core::sc_report& report) {
+    const std::string text = report.get_msg();
+    const std::string around = "uncaught exception: ";
+    return text.starts_with(around) ? text.substr(around.size()) : text;
+}
+
+constexpr sim::picoseconds first_stretch = 10'000'000;            // 10 us
+constexpr sim::picoseconds longest_stretch = 100'000'000'000;     // 100 ms
+constexpr sim::picoseconds longest_traced_stretch = 100'000'000;  // 100 us: what traces hold back stays small
+constexpr double stretch_seconds = 0.03;
+
+}  // namespace
+
+runner::runner(platform& what, clock::time_point started) : platform_(what), started_(started) {}
+
+ending runner::run(std::optional<sim::picoseconds> until, const interrupt_guard& interrupt) {
+    begun_ = reported_ = clock::now();
+    cost_.startup_s = seconds_between(started_, begun_);
+    const double cpu_before = cpu_seconds();
+    const sim::picoseconds longest = between_ ? longest_traced_stretch : longest_stretch;
+    sim::picoseconds stretch = first_stretch;
+    std::optional<ending> end;
+    while (!end) {
+        const auto before = clock::now();
+        const bool going = advance(sim::now() + stretch, until);
+        if (platform_.finished())
+            end = ending::finished;
+        else if (!going)
+            end = ending::deadlock;
+        else if (until && sim::now() >= *until)
+            end = ending::time_limit;
+        else if (interrupt.raised())
+            end = ending::interrupted;
+        if (!end && between_) settle();
+        if (progress_) report_progress(until);
+        const double took = seconds_between(before, clock::now());
+        stretch = took < stretch_seconds / 2   ? std::min(2 * stretch, longest)
+                  : took > 2 * stretch_seconds ? std::max(stretch / 2, first_stretch)
+                                               : stretch;
+    }
+    cost_.wall_s = seconds_between(begun_, clock::now());
+    cost_.cpu_s = cpu_seconds() - cpu_before;
+    settle();
+    count();
+    if (progress_) std::fputs("\r\x1b[K", stderr);
+    return *end;
+}
+
+/// Up to `goal`, or further when the next event lies behind it, but never past `until`. False when no event
+/// is left.
+bool runner::advance(sim::picoseconds goal, std::optional<sim::picoseconds> until) {
+    if (!sc_core::sc_pending_activity()) return false;
+    // Simulated time only goes where events are, so that it stands still at the last one when processes wait
+    // for ever.
+    const sim::picoseconds next = sim::now() + sc_core::sc_time_to_pending_activity().value();
+    goal = std::max(goal, next);
+    const bool last = until && goal >= *until;
+    if (last) goal = *until;
+    try {
+        if (next <= goal) start(goal, sc_core::SC_EXIT_ON_STARVATION);
+        if (last && !platform_.finished() && sc_core::sc_pending_activity())
+            start(*until, sc_core::SC_RUN_TO_TIME);
+    } catch (const sc_core::sc_report& report) {
+        throw std::runtime_error(text_of(report));
+    }
+    platform_.check_processes();
+    if (platform_.finished()) finish_instant();
+    return true;
+}
+
+void runner::start(sim::picoseconds goal, sc_core::sc_starvation_policy policy) {
+    if (goal > sim::now())
+        sc_core::sc_start(sim::to_sc_time(goal - sim::now()), policy);
+    else
+        finish_instant();
+}
+
+/// The last process may have ended in the middle of an instant: what else happens at it belongs to the run.
+void runner::finish_instant() {
+    while (sc_core::sc_pending_activity_at_current_time()) sc_core::sc_start(sc_core::SC_ZERO_TIME);
+}
+
+void runner::settle() {
+    platform_.sync();
+    if (between_) between_(sim::now());
+}
+
+void runner::count() {
+    cost_.simulated = sim::now();
+    cost_.delta_cycles = sc_core::sc_delta_count();
+    for (const auto& one : platform_.nodes()) {
+        const lanai::core_counters& core = one->nic.lanai.core().counters();
+        cost_.instructions += core.retired;
+        cost_.instructions_executed += core.executed + core.reexecuted;
+        cost_.messages += one->vipl.messages.value();
+    }
+}
+
+void runner::report_progress(std::optional<sim::picoseconds> until) {
+    const auto now = clock::now();
+    if (seconds_between(reported_, now) < 0.2) return;
+    reported_ = now;
+    const double wall = seconds_between(begun_, now);
+    const double simulated = static_cast<double>(sim::now()) * 1e-12;
+    double done = until ? simulated / (static_cast<double>(*until) * 1e-12) : 0;
+    std::string rows;
+    if (progress_->expected_rows()) {
+        const auto have = static_cast<double>(progress_->row_count());
+        const auto want = static_cast<double>(progress_->expected_rows());
+        done = std::max(done, have / want);
+        rows = fmt::format(", row {:.0f} of {:.0f}", have, want);
+    }
+    std::string line = fmt::format("\r{:.3f} ms simulated, {:.0f} times slower than real time{}",
+                                   simulated * 1e3, wall / simulated, rows);
+    if (done > 0) line += fmt::format(", about {:.0f} s left", wall / done - wall);
+    std::fputs((line + "\x1b[K").c_str(), stderr);
+}
+
+}  // namespace vinic::testbench

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <systemc>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "hw/sim/time.h"
+#include "testbench/cli/interrupt.h"
+#include "testbench/platform/platform.h"
+
+namespace vinic::testbench {
+
+enum class ending { finished, time_limit, deadlock, interrupted };
+
+/// What a run cost. Those above the line belong to the model and are equal in every mode.
+struct run_cost {
+    sim::picoseconds simulated = 0;
+    std::uint64_t messages = 0;
+    std::uint64_t instructions = 0;
+
+    std::uint64_t delta_cycles = 0;  ///< of the kernel: each wakes one or more blocks
+    std::uint64_t instructions_executed = 0;
+    double startup_s = 0;
+    double wall_s = 0;
+    double cpu_s = 0;
+};
+
+/// Drives the kernel, a stretch of simulated time after the other. Where stretches end reaches no result.
+class runner {
+public:
+    /// `started`: when the program did. `between` is called between two stretches, when all that runs ahead
+    /// has committed, if there is one: for traces.
+    runner(platform& what, std::chrono::steady_clock::time_point started);
+
+    void between_stretches(std::function<void(sim::picoseconds now)> what) { between_ = std::move(what); }
+    /// Shows how far it is, on standard error; `rows` and `expected_rows` say how much of the workload is
+    /// done.
+    void show_progress(const results& of) { progress_ = &of; }
+
+    ending run(std::optional<sim::picoseconds> until, const interrupt_guard& interrupt);
+    const run_cost& cost() const { return cost_; }
+
+private:
+    using clock = std::chrono::steady_clock;
+
+    bool advance(sim::picoseconds goal, std::optional<sim::picoseconds> until);
+    void start(sim::picoseconds goal, sc_core::sc_starvation_policy policy);
+    void finish_instant();
+    void settle();
+    void count();
+    void report_progress(std::optional<sim::picoseconds> until);
+
+    platform& platform_;
+    clock::time_point started_;
+    clock::time_point begun_;
+    clock::time_point reported_;
+    std::function<void(sim::picoseconds)> between_;
+    const results* progress_ = nullptr;
+    run_cost cost_;
+};
+
+}  // namespace vinic::testbench

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "testbench/platform/setup.h"
+
+#include <algorithm>
+
+#include "hw/sim/error.h"
+#include "testbench/cli/paths.h"
+#include "testbench/lua/script.h"
+#include "testbench/report/sha256.h"
+#include "testbench/workloads/builtin.h"
+
+namespace vinic::testbench {
+
+design design_of(const platform_options& options) {
+    design d = load_design(options.design);
+    for (const auto& text : options.settings) {
+        const auto [name, value] = split_setting(text, "--set");
+        apply_setting(d, name, value);
+    }
+    if (options.nodes) d.nodes = {*options.nodes, "--nodes"};
+    d.node_count();
+    return d;
+}
+
+firmware firmware_of(const design& from) {
+    if (!from.firmware) throw sim::input_error("design {}: no firmware (key `firmware`)", from.name);
+    return load_firmware(*from.firmware);
+}
+
+std::unique_ptr<workload> load_workload(const std::string& name_or_file,
+                                        const std::vector<std::string>& arguments, const design& on,
+                                        std::uint64_t seed, bool unsafe) {
+    const workload_options options{arguments, on.node_count(), seed, unsafe};
+    const auto builtin = builtin_workloads();
+    if (const auto found = builtin.find(name_or_file); found != builtin.end()) return found->second(options);
+    const bool is_path = name_or_file.find('/') != std::string::npos || name_or_file.ends_with(".lua");
+    if (!is_path) {
+        std::vector<std::string> names = names_in(folders().workloads, ".lua");
+        if (std::find(names.begin(), names.end(), name_or_file) == names.end()) {
+            for (const auto& [name, make] : builtin) names.push_back(name);
+            std::sort(names.begin(), names.end());
+            const std::string near = sim::nearest_name(name_or_file, names);
+            throw sim::input_error("no workload is named '{}'; {}", name_or_file,
+                                   near.empty() ? fmt::format("there are {}", fmt::join(names, ", "))
+                                                : fmt::format("did you mean '{}'?", near));
+        }
+    }
+    return std::make_unique<script>(find_file(name_or_file, folders().workloads, ".lua", "workload"),
+                                    options);
+}
+
+platform_mode mode_of(const platform_options& options) {
+    return {.seed = options.seed, .lockstep = options.lockstep, .shuffle = options.shuffle};
+}
+
+json changed_parameters(const design& from) {
+    json changed = json::object();
+    for (const auto& [name, value] : from.overrides) changed[name] = value.text;
+    if (from.nodes.origin.starts_with("--")) changed["nodes"] = from.nodes.text;
+    if (from.topology.shape.origin.starts_with("--")) changed["topology"] = from.topology.shape.text;
+    if (from.firmware && from.firmware->origin.starts_with("--")) changed["firmware"] = from.firmware->text;
+    return changed;
+}
+
+std::string hash_of(const design& from) {
+    std::string all;
+    for (const auto& file : from.files) all += read_file(file);
+    return sha256(all);
+}
+
+}  // namespace vinic::testbench

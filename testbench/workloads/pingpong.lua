@@ -1,0 +1,56 @@
+-- SPDX-License-Identifier: Apache-2.0
+description "Round trips between two nodes, one message at a time"
+
+local sizes = argument { name = "sizes", default = message_sizes(65536), unit = "bytes", help = "Message sizes" }
+local count = argument { name = "count", default = 100, min = 1, help = "Measured round trips of each size" }
+local warmup = argument { name = "warmup", default = 10, min = 0, help = "Round trips before those" }
+local reliability = argument { name = "reliability", default = "unreliable", help = "unreliable, delivery or reception" }
+local verify = argument { name = "verify", default = false, help = "Compare the payload of every message" }
+
+local largest = largest_of(sizes)
+expect_rows(#sizes)
+
+local function open()
+    return open_endpoint { bytes = largest, sends = 1, receives = 2, reliability = reliability }
+end
+
+-- Sends; what need not be done before is done while the message is under way.
+local function send(e, received)
+    e:send(1)
+    if received then e:again(received) end
+    e:sent()
+end
+
+process(0, function()
+    local e = open()
+    e:call(1, "pingpong")
+    local received
+    for _, size in ipairs(sizes) do
+        e:prepare(1, size)
+        local start
+        for i = 1 - warmup, count do
+            if i == 1 then start = now() end
+            if verify then e.memory:fill(e.sends[1].at, size, i + warmup) end
+            send(e, received)
+            received = e:receive()
+            if verify then check(e:holds(received, size, i + warmup), "wrong payload in the reply of size " .. size) end
+        end
+        row("size_bytes", size, "latency_us", (now() - start) / (2 * count) / 1e6)
+    end
+end, "client")
+
+process(1, function()
+    local e = open()
+    e:listen("pingpong")
+    for _, size in ipairs(sizes) do
+        e:prepare(1, size)
+        for i = 1 - warmup, count do
+            local received = e:receive()
+            if verify then
+                check(e:holds(received, size, i + warmup), "wrong payload in the request of size " .. size)
+                e.memory:fill(e.sends[1].at, size, i + warmup)
+            end
+            send(e, received)
+        end
+    end
+end, "server")
