@@ -44,7 +44,7 @@ process::process(cpu& processor, std::string name, unsigned number, user_memory*
     method.spawn_method();
     method.dont_initialize();
     method.set_sensitivity(&timer_);
-    sc_core::sc_spawn([this] { timer(); }, nullptr, &method);
+    timer_method_ = sc_core::sc_spawn([this] { timer(); }, nullptr, &method);
     cpu_.make_ready(*this, false);
 }
 
@@ -64,6 +64,7 @@ void process::run() {
     cpu_.decide();
     cpu_.release(*this);
     state_ = state::finished;
+    timer_method_.kill();  // SystemC keeps what was spawned during the run for ever else
 }
 
 std::string process::activity() const {

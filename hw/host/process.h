@@ -138,6 +138,7 @@ private:
     wait_queue* queue_ = nullptr;
     bool timed_out_ = false;
     sc_core::sc_event timer_;
+    sc_core::sc_process_handle timer_method_;
 
     bool counts_polls_ = false;
     bool reads_memory_directly_ = true;
