@@ -44,8 +44,12 @@ struct vi_queues {
     std::shared_ptr<work_queue> receive;
 };
 
-/// A source route, one byte a switch; empty leads to the card itself.
-using route = std::vector<std::uint8_t>;
+/// How packets get to a card: a source route of one byte a switch (none back to back), or not out of the card
+/// at all.
+struct route {
+    std::vector<std::uint8_t> bytes;
+    bool loopback = false;
+};
 
 struct connection_setup {
     std::uint32_t vi = 0;

@@ -12,15 +12,16 @@ void fabric_directory::add_card(const std::string& host_name, unsigned rail, con
     cards_.push_back(address);
 }
 
-void fabric_directory::set_route(const node_address& from, const node_address& to, route path) {
-    if (path.size() > abi::route_bytes_max)
-        throw sim::input_error("a route of {} bytes: a packet has room for {}", path.size(),
+void fabric_directory::set_route(const node_address& from, const node_address& to,
+                                 std::vector<std::uint8_t> bytes) {
+    if (bytes.size() > abi::route_bytes_max)
+        throw sim::input_error("a route of {} bytes: a packet has room for {}", bytes.size(),
                                abi::route_bytes_max);
-    routes_[{from, to}] = std::move(path);
+    routes_[{from, to}] = {.bytes = std::move(bytes)};
 }
 
 const route* fabric_directory::find_route(const node_address& from, const node_address& to) const {
-    static const route to_itself;
+    static const route to_itself{.bytes = {}, .loopback = true};
     if (from == to) return &to_itself;
     const auto found = routes_.find({from, to});
     return found == routes_.end() ? nullptr : &found->second;

@@ -18,9 +18,9 @@ public:
     /// `rail`: the card's number within its node.
     void add_card(const std::string& host_name, unsigned rail, const node_address& address);
     /// Throws input_error for a route of more than abi::route_bytes_max bytes.
-    void set_route(const node_address& from, const node_address& to, route path);
+    void set_route(const node_address& from, const node_address& to, std::vector<std::uint8_t> bytes);
 
-    /// Null when there is no way. A card reaches itself by the empty route without being told.
+    /// Null when there is no way. A card reaches itself by loopback without being told.
     const route* find_route(const node_address& from, const node_address& to) const;
 
     /// The addresses of a host, those of cards on `rail` first, then in the order of `add_card`; empty when

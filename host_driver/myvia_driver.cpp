@@ -45,6 +45,14 @@ status from_card(std::uint32_t command_status) {
 
 std::uint32_t enables(bool write, bool read) { return (write ? 1u : 0u) | (read ? 2u : 0u); }
 
+/// Length, then two words of route bytes, left-aligned (myvia_card.h).
+std::array<std::uint32_t, 3> route_arguments(const route& path) {
+    std::array<std::uint32_t, 3> arguments{path.loopback ? myvia::route_loopback : low(path.bytes.size())};
+    for (std::size_t i = 0; i < path.bytes.size(); ++i)
+        arguments[1 + i / 4] |= std::uint32_t{path.bytes[i]} << (24 - 8 * (i % 4));
+    return arguments;
+}
+
 }  // namespace
 
 myvia_driver::myvia_driver(const sc_core::sc_module_name& name, host::cpu& cpu,
@@ -320,13 +328,10 @@ void myvia_driver::destroy_vi(host::process& on, std::uint32_t vi) {
 }
 
 status myvia_driver::connect_vi(host::process& on, const connection_setup& setup) {
-    std::array<std::uint32_t, 2> path{};
-    for (std::size_t i = 0; i < setup.path.size() && i < abi::route_bytes_max; ++i)
-        path[i / 4] |= std::uint32_t{setup.path[i]} << (24 - 8 * (i % 4));
-    return command(
-        on, myvia::command_connect_vi,
-        std::array{setup.vi, setup.remote_vi, setup.key, static_cast<std::uint32_t>(setup.path.size()),
-                   path[0], path[1], low(setup.peer_max_transfer_bytes)});
+    const std::array<std::uint32_t, 3> path = route_arguments(setup.path);
+    return command(on, myvia::command_connect_vi,
+                   std::array{setup.vi, setup.remote_vi, setup.key, path[0], path[1], path[2],
+                              low(setup.peer_max_transfer_bytes)});
 }
 
 void myvia_driver::disconnect_vi(host::process& on, std::uint32_t vi, vi_state next, bool keep) {
@@ -378,9 +383,7 @@ void myvia_driver::destroy_queue(host::process& on, std::uint32_t queue) {
 
 void myvia_driver::send_control(host::process& on, const route& path, std::span<const std::byte> payload) {
     std::vector<std::uint32_t> arguments(4 + (payload.size() + 3) / 4);
-    arguments[0] = static_cast<std::uint32_t>(path.size());
-    for (std::size_t i = 0; i < path.size() && i < abi::route_bytes_max; ++i)
-        arguments[1 + i / 4] |= std::uint32_t{path[i]} << (24 - 8 * (i % 4));
+    std::ranges::copy(route_arguments(path), arguments.begin());
     arguments[3] = static_cast<std::uint32_t>(payload.size());
     for (std::size_t i = 0; i < payload.size(); ++i)
         arguments[4 + i / 4] |= std::to_integer<std::uint32_t>(payload[i]) << (24 - 8 * (i % 4));

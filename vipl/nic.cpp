@@ -129,7 +129,7 @@ VIP_RETURN VipQuerySystemManagementInfo(VIP_NIC_HANDLE NicHandle, VIP_ULONG Info
     for (const driver::node_address& card : fabric.cards()) {
         const driver::route* path = fabric.find_route(nic->address, card);
         if (path == nullptr || card == nic->address) continue;
-        list->NumberOfHops = std::max<VIP_ULONG>(list->NumberOfHops, path->size());
+        list->NumberOfHops = std::max<VIP_ULONG>(list->NumberOfHops, path->bytes.size());
         auto& bytes = nic->discovered.emplace_back(sizeof(VIP_NET_ADDRESS) + card.size());
         to_program({.host = card}, reinterpret_cast<VIP_NET_ADDRESS*>(bytes.data()));
     }

@@ -193,11 +193,14 @@ struct create_vi_arguments {
     uint32_t receive_queue;
 };
 
+inline constexpr uint32_t route_loopback =
+    0xFFFFFFFF;  // in place of a length: the packet does not leave the card
+
 struct connect_vi_arguments {
     uint32_t vi;
     uint32_t remote_vi;
     uint32_t connection_key;  // what the peer puts into its packets, and we into ours
-    uint32_t route_length;    // bytes; 0: the card's own address, the packet loops back inside the card
+    uint32_t route_length;    // bytes (0: back to back), or route_loopback
     uint8_t route[8];         // left-aligned
     uint32_t peer_max_transfer;
 };

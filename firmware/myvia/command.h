@@ -103,6 +103,9 @@ struct route_words {
     uint32_t skip;      // bytes before it there
 };
 
+// Of the argument that says how long a route is, or that there is none.
+inline uint32_t route_bytes(uint32_t length) { return length == abi::myvia::route_loopback ? 0 : length; }
+
 inline route_words align_route(uint32_t length, uint32_t high_argument) {
     const uint64_t left = join(network(argument(high_argument)), network(argument(high_argument + 1)));
     const uint64_t right = length == 0 ? 0 : left >> (64 - 8 * length);
@@ -110,7 +113,7 @@ inline route_words align_route(uint32_t length, uint32_t high_argument) {
 }
 
 inline uint32_t connect_vi() {
-    const uint32_t index = argument(0), route_length = argument(3);
+    const uint32_t index = argument(0), route_length = route_bytes(argument(3));
     if (index >= max_vis || argument(1) > 0xFFFF || route_length > abi::route_bytes_max)
         return command_bad_argument;
     vi& of = vis[index];
@@ -122,7 +125,7 @@ inline uint32_t connect_vi() {
     of.limit = least(of.max_transfer, argument(6));
     of.packet_limit = least(of.limit, abi::packet_payload_max);
     of.epoch = ++epochs;
-    of.loopback = route_length == 0;
+    of.loopback = argument(3) == abi::myvia::route_loopback;
     of.route[0] = route.words[0];
     of.route[1] = route.words[1];
     of.route_first = route.first;
@@ -261,7 +264,7 @@ inline uint32_t destroy_queue() {
 inline constexpr uint32_t control_bytes_max = 100;
 
 inline uint32_t send_control() {
-    const uint32_t route_length = argument(0), bytes = argument(3);
+    const uint32_t route_length = route_bytes(argument(0)), bytes = argument(3);
     if (route_length > abi::route_bytes_max || bytes > control_bytes_max) return command_bad_argument;
     packet* to_send = free_packets[pool_short].pop();
     if (to_send == nullptr) return command_retries;
@@ -274,7 +277,7 @@ inline uint32_t send_control() {
     set_route(*to_send, route.words, route.first, route.skip);
     set_end(*to_send, words);
     to_send->completes = 0;
-    belongs_to_none(*to_send, route_length == 0);
+    belongs_to_none(*to_send, argument(0) == abi::myvia::route_loopback);
     to_send->ready_at = payload_reads.tail;
     wire_queue.push(to_send);
     pump_wire();

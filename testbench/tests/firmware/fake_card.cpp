@@ -280,7 +280,8 @@ library_vi fake_card::create_vi(uint32_t index, abi::vi_reliability reliability,
 void fake_card::connect(uint32_t one, uint32_t other, uint32_t route, uint32_t key) {
     // Route bytes 0x81, 0x82, ...: each with bit 7 set (facts B6).
     uint8_t hops[8] = {};
-    for (uint32_t i = 0; i != route; ++i) hops[i] = static_cast<uint8_t>(0x81 + i);
+    const uint32_t hop_count = route == abi::myvia::route_loopback ? 0 : route;
+    for (uint32_t i = 0; i != hop_count; ++i) hops[i] = static_cast<uint8_t>(0x81 + i);
     uint32_t words[2];
     std::memcpy(words, hops, 8);
     for (auto [from, to] : {std::pair{one, other}, std::pair{other, one}})

@@ -63,7 +63,7 @@ TEST_P(myvia_fuzz, descriptors) {
     library_vi from =
         card.create_vi(1, vi_unreliable, 8, 7, abi::myvia::no_queue, abi::myvia::no_queue, 0, 3);
     library_vi to = card.create_vi(2, vi_unreliable, 8, 7, abi::myvia::no_queue, abi::myvia::no_queue, 0, 3);
-    card.connect(1, 2, seed % 2);
+    card.connect(1, 2, seed % 2 ? 1 : abi::myvia::route_loopback);
     // The region itself is full of descriptors' remains: segments beyond the slot are as wild as the rest.
     for (uint32_t i = 0; i + 16 <= size; i += 16)
         card.write(memory, base + i,

@@ -258,8 +258,9 @@ TEST(myvia_command, region_is_replaced) {
 
 TEST(myvia_command, control_packets) {
     fake_card card;
-    for (uint32_t route : {1u, 0u}) {
-        std::vector<uint32_t> arguments = {route, route ? 0x81u : 0u, 0, 99};  // the first byte of the route
+    for (uint32_t route : {1u, 0u, route_loopback}) {
+        std::vector<uint32_t> arguments = {route, route == 1 ? 0x81u : 0u, 0,
+                                           99};  // the first byte of the route
         for (uint32_t i = 0; i != 25; ++i) arguments.push_back(static_cast<uint32_t>(card.random()));
         EXPECT_EQ(card.command(command_send_control, arguments), 0u);
         card.settle();

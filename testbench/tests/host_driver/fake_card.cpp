@@ -258,8 +258,9 @@ std::uint32_t fake_card::execute() {
             for (std::size_t i = 0; i < payload.size(); ++i)
                 payload[i] =
                     static_cast<std::byte>(argument(static_cast<unsigned>(4 + i / 4)) >> (24 - 8 * (i % 4)));
-            network_.send_control(first == 0 ? std::nullopt : std::optional(argument(1) >> 24), number_,
-                                  std::move(payload));
+            network_.send_control(
+                first == myvia::route_loopback ? std::nullopt : std::optional(argument(1) >> 24), number_,
+                std::move(payload));
             return myvia::command_ok;
         }
         default:
@@ -384,7 +385,7 @@ void fake_card::run_sends(std::uint32_t vi) {
         std::vector<std::byte> payload;
         const std::uint32_t bytes = move(slot, payload, false);
         const myvia::connect_vi_arguments& c = vis[vi].connected;
-        fake_card& peer = c.route_length == 0 ? *this : network_.at(c.route[0]);
+        fake_card& peer = c.route_length == myvia::route_loopback ? *this : network_.at(c.route[0]);
         after(wire_time, [&peer, c, payload, from] {
             peer.deliver(c.remote_vi, c.connection_key, payload, from.immediate,
                          (from.control_and_count >> 16 & abi::vi_control_immediate) != 0);

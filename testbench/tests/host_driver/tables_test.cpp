@@ -70,16 +70,18 @@ TEST(fabric_directory, names_cards_of_the_same_rail_first) {
     EXPECT_THROW(fabric.add_card("c", 0, a0), sim::input_error);
 }
 
-TEST(fabric_directory, a_card_reaches_itself_by_the_empty_route) {
+TEST(fabric_directory, a_card_reaches_itself_without_a_route) {
     fabric_directory fabric;
     const auto a = make_node_address(0, 0);
     const auto b = make_node_address(1, 0);
     fabric.set_route(a, b, {1, 2});
     ASSERT_NE(fabric.find_route(a, a), nullptr);
-    EXPECT_TRUE(fabric.find_route(a, a)->empty());
-    EXPECT_EQ(*fabric.find_route(a, b), (route{1, 2}));
+    EXPECT_TRUE(fabric.find_route(a, a)->loopback);
+    EXPECT_EQ(fabric.find_route(a, b)->bytes, (std::vector<std::uint8_t>{1, 2}));
+    EXPECT_FALSE(fabric.find_route(a, b)->loopback);
     EXPECT_EQ(fabric.find_route(b, a), nullptr);
-    EXPECT_THROW(fabric.set_route(b, a, route(9)), sim::input_error);  // route_bytes_max is 8
+    EXPECT_THROW(fabric.set_route(b, a, std::vector<std::uint8_t>(9)),
+                 sim::input_error);  // route_bytes_max is 8
 }
 
 }  // namespace
