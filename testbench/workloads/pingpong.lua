@@ -14,11 +14,12 @@ local function open()
     return open_endpoint { bytes = largest, sends = 1, receives = 2, reliability = reliability }
 end
 
--- Sends; what need not be done before is done while the message is under way.
+-- Sends; the descriptor of what was received goes back to the receive queue when the send is done: another one stands
+-- there for the answer, so neither the library nor the card works on it while the message is on its way.
 local function send(e, received)
     e:send(1)
-    if received then e:again(received) end
     e:sent()
+    if received then e:again(received) end
 end
 
 process(0, function()
