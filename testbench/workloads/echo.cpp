@@ -145,11 +145,12 @@ private:
     std::array<VIP_DESCRIPTOR*, descriptors> descriptor_{};
 };
 
-/// Sends; what need not be done before is done while the message is under way.
+/// Sends; another descriptor waits for the answer, so that of the message before goes back when the send is
+/// done.
 void send(peer& self, VIP_DESCRIPTOR* received) {
     self.post_send();
-    if (received) self.post_receive(received);
     self.finish_send();
+    if (received) self.post_receive(received);
 }
 
 }  // namespace

@@ -177,7 +177,7 @@ TEST(run, firmware_of_ones_own) {
 
 TEST(run, nodes_that_are_not_alike) {
     const program vinic;
-    vinic.write("d.yaml", "base: myvia\nnode1: {host.cpu.clock_mhz: 500}\n");
+    vinic.write("d.yaml", "base: myvia\nnode1: {host.cpu.clock_mhz: 100}\n");
     const json alike = json::parse(vinic.run("run pingpong --json -- sizes=8 count=2").output);
     const json unlike =
         json::parse(vinic.run("run pingpong --design d.yaml --json -- sizes=8 count=2").output);
