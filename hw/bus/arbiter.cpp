@@ -46,11 +46,12 @@ std::optional<unsigned> arbiter::winner(std::uint64_t seen_by) const {
     return std::nullopt;
 }
 
-std::optional<std::uint64_t> arbiter::grant_lost(unsigned owner) const {
+std::optional<std::uint64_t> arbiter::grant_lost(unsigned owner, std::uint64_t seen_by) const {
+    const auto seen = [&](unsigned master) { return requests_[master] && *requests_[master] <= seen_by; };
     std::optional<std::uint64_t> lost;
     for (unsigned master = 0; master < requests_.size(); ++master) {
-        if (master == owner || !requests_[master]) continue;
-        if (rule_ == rule::fixed && master > owner && requests_[owner]) continue;
+        if (master == owner || !seen(master)) continue;
+        if (rule_ == rule::fixed && master > owner && seen(owner)) continue;
         const std::uint64_t gone = *requests_[master] + latency_;
         lost = lost ? std::min(*lost, gone) : gone;
     }

@@ -38,8 +38,9 @@ public:
     /// The winner of the decision at the edge of `clock`, if anybody is due.
     std::optional<choice> decide(std::uint64_t clock, std::uint64_t free) const;
 
-    /// Somebody else takes the bus from `owner` after its tenure: the clock from which its GNT# is gone.
-    std::optional<std::uint64_t> grant_lost(unsigned owner) const;
+    /// Somebody else takes the bus from `owner` after its tenure: the clock from which its GNT# is gone. Only
+    /// requests in clock `seen_by` and before count.
+    std::optional<std::uint64_t> grant_lost(unsigned owner, std::uint64_t seen_by = ~std::uint64_t{0}) const;
 
 private:
     std::optional<unsigned> parked() const;

@@ -223,7 +223,7 @@ unsigned pci_bus::transport_dbg(int, tlm::tlm_generic_payload& payload) {
 void pci_bus::act() {
     if (active_ && pci_extension::of(*active_->payload).schedule.done_at <= sim::now()) finish();
     if (!active_) decide();
-    if (!active_) park(clock_now());
+    if (!active_) park(idle_clock_);
     arm();
 }
 
@@ -250,20 +250,22 @@ void pci_bus::decide() {
     const std::uint64_t clock = clock_now();
     // A master that wants nothing after all costs its GNT# only.
     while (const auto choice = arbiter_.decide(clock, properties_.free ? 0 : free_clock_)) {
-        if (grant(*choice)) return;
+        if (grant(*choice, clock)) return;
     }
 }
 
-bool pci_bus::grant(const arbiter::choice& to) {
+/// `decided`: the clock whose edge the arbiter decided at.
+bool pci_bus::grant(const arbiter::choice& to, std::uint64_t decided) {
     tlm::tlm_generic_payload& payload = *std::exchange(requested_[to.master], nullptr);
     const std::uint64_t asked = arbiter_.requested(to.master);
     arbiter_.withdraw(to.master);
     arbiter_.granted(to.master);
+    // Shown first: a master that has nothing to move may assert REQ# anew at once.
+    if (!properties_.free)
+        wires.grant(to.master, properties_.clock.edge(decided), properties_.clock.edge(to.address_clock));
+    idle_clock_ = to.address_clock;
     payload.set_data_length(0);
     to_master(to.master, payload, phase::grant);
-    if (!properties_.free)
-        wires.grant(to.master, properties_.clock.edge(std::min(clock_now(), to.address_clock)),
-                    properties_.clock.edge(to.address_clock));
     if (payload.get_data_length() == 0) return false;
     if (!properties_.free) arbitration_wait.add(to.address_clock - asked);
 
@@ -372,8 +374,19 @@ bool pci_bus::out_of_time() {
     if (!lost) return false;
     const std::uint64_t begin = active_->tenure.clocks().address;
     const std::uint64_t gone = std::max(*lost, begin + 1);
-    wires.revoke(active_->master, properties_.clock.edge(gone - 1));
     return active_->tenure.cut_by_initiator(std::max(begin + latency_timer_clocks, gone));
+}
+
+/// GNT# during a tenure is a function of all requests that the arbiter saw in it, so it is shown at the end;
+/// a REQ# of that instant or later meets the next decision.
+void pci_bus::show_grant_lost() {
+    if (properties_.free) return;
+    const auto& clocks = active_->tenure.clocks();
+    idle_clock_ = clocks.last_data() + 1;
+    const auto lost = arbiter_.grant_lost(active_->master, idle_clock_);
+    if (!lost) return;
+    const std::uint64_t gone = std::max(*lost - 1, clocks.address);
+    if (gone <= idle_clock_) wires.revoke(active_->master, properties_.clock.edge(gone));
 }
 
 void pci_bus::shortened() {
@@ -389,6 +402,7 @@ void pci_bus::finish() {
         if (!read) to_master(a.master, *a.payload, phase::transfer);
         to_target(*a.target, *a.payload, phase::transfer);
     }
+    show_grant_lost();
     wires.report(properties_, a.tenure, *a.payload);
     count(a);
     active_.reset();
@@ -401,9 +415,10 @@ void pci_bus::finish() {
 void pci_bus::release_request(unsigned master, std::uint64_t clock) {
     if (!arbiter_.requests(master)) return;
     const std::uint64_t asserted = arbiter_.requested(master);
+    // Asserted later only: it was off in this clock and since the address phase.
+    if (asserted > clock) return;
     const std::uint64_t again = clock + released_clocks;
-    if (asserted >= again) return;
-    wires.release(master, properties_.clock.edge(std::max(asserted, clock)), properties_.clock.edge(again));
+    wires.release(master, properties_.clock.edge(clock), properties_.clock.edge(again));
     arbiter_.release_until(master, again);
 }
 

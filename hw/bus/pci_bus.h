@@ -95,9 +95,10 @@ private:
 
     void act();
     void park(std::uint64_t clock);
+    void show_grant_lost();
     void arm();
     void decide();
-    bool grant(const arbiter::choice& to);
+    bool grant(const arbiter::choice& to, std::uint64_t decided);
     void ask_target(active& a, std::uint64_t claimed_bytes, std::uint64_t address_clock);
     tenure_terms terms_of(const active& a, std::uint64_t claimed_bytes) const;
     void check_decode(const std::string& where, std::uint64_t clocks) const;
@@ -119,6 +120,7 @@ private:
     std::vector<tlm::tlm_generic_payload*> requested_;  ///< by master: the payload of its request
     std::optional<active> active_;
     std::uint64_t free_clock_ = 0;  ///< the first clock in which the next address phase may stand
+    std::uint64_t idle_clock_ = 0;  ///< without a winner, the arbiter parks GNT# from this clock on
     sc_core::sc_event due_;
 };
 

@@ -45,8 +45,9 @@ struct bus_clock {
 };
 
 /// The probes of a bus: each wire clock by clock, from the closed form of a tenure, and only when somebody
-/// watches. A tenure is reported when its data have moved, since only then AD is known; REQ# and GNT# as they
-/// happen. The wires of a free bus are not shown.
+/// watches. A tenure is reported when its data have moved, since only then AD is known; REQ# as it
+/// happens, GNT# when it is asserted and, if it moves during a tenure, at the end of that. The wires of a
+/// free bus are not shown.
 class wires {
 public:
     explicit wires(const sim::module& owner);

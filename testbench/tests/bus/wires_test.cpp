@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "hw/bus/wire_sampler.h"
+#include "hw/sim/random.h"
 #include "testbench/tests/bus/bus_fixture.h"
 
 namespace vinic::bus {
@@ -188,6 +189,127 @@ TEST(wires, nothing_changes_when_somebody_watches) {
         return std::pair(client.done_at, sc_core::sc_delta_count());
     };
     EXPECT_EQ(run(false), run(true));
+}
+
+/// One master's random jobs, of which each starts at its own time, often at an edge and together with others.
+struct random_jobs {
+    random_jobs(master& by, sim::random_stream r, std::uint64_t period) {
+        sim::picoseconds at = 0;
+        for (auto& [start, j, bytes] : jobs) {
+            at += r.below(40) * period + (r.below(4) ? 0 : r.below(period));
+            start = at;
+            bytes.resize(1 + (r.below(3) ? r.below(32) : r.below(600)));
+            j = {.what = r.below(2) ? job::kind::write : job::kind::read,
+                 .address = r.below(8192),
+                 .bytes = bytes,
+                 .client = &client};
+        }
+        sc_core::sc_spawn([this, &by] {
+            for (timed& t : jobs) {
+                const auto wait = t.start - sim::now();
+                if (wait) sc_core::wait(sim::to_sc_time(wait));
+                by.start(t.j);
+            }
+        });
+    }
+    struct timed {
+        sim::picoseconds start;
+        job j;
+        std::vector<std::uint8_t> bytes;
+    };
+    std::vector<timed> jobs{100};
+    recorder_client client;
+};
+
+/// What each REQ# and GNT# reports, and when each job ends. `noise`: unrelated processes are runnable at the
+/// same instants (2), the process of the bus wakes more often (4), and those of the masters are created in
+/// another order (1); 0 is the plain run.
+struct arbitration_record : sim::listener {
+    std::map<std::string, std::vector<std::pair<sim::picoseconds, std::uint64_t>>> seen;
+    std::vector<std::vector<sim::picoseconds>> done;
+    void on_value(const sim::value_probe& p, sim::picoseconds at, std::uint64_t bits,
+                  std::uint64_t) override {
+        seen[p.name()].emplace_back(at, bits);
+    }
+
+    arbitration_record(const std::vector<std::pair<std::string, std::string>>& settings, std::uint64_t seed,
+                       unsigned noise) {
+        bench b(settings);
+        const sim::picoseconds period = b.bus->properties().clock.edge(1);
+        auto& t = b.add_target("t", 0, 65536, 9);
+        // A pure function of the request, so that nothing but the bus decides.
+        t.decide = [&](const auto& payload, const auto& request) -> target_answer {
+            const std::uint64_t clock = request.schedule.address;
+            if (payload.get_address() % 2 == 1 && clock / 64 % 2 == 1) return {.kind = answer_kind::retry};
+            return {.initial_wait_clocks = static_cast<std::uint32_t>(clock % 3), .boundary_bytes = 128};
+        };
+        for (unsigned n = 0; n < 2; ++n) {
+            b.add_master("m" + std::to_string(n), static_cast<std::uint8_t>(n));
+            b.bus->wires.req[n]->attach(*this);
+            b.bus->wires.gnt[n]->attach(*this);
+        }
+        std::unique_ptr<random_jobs> jobs[2];
+        std::vector<std::function<void()>> parts;
+        for (unsigned n = 0; n < 2; ++n)
+            parts.emplace_back([&, n] {
+                jobs[n] = std::make_unique<random_jobs>(*b.masters[n], sim::random_stream(seed + n, "jobs"),
+                                                        period);
+            });
+        if (noise & 1) std::swap(parts[0], parts[1]);
+        for (const auto& part : parts) part();
+        if (noise & 2)
+            sc_core::sc_spawn([period] {
+                sim::random_stream r(3, "unrelated");
+                for (int i = 0; i < 4000; ++i) sc_core::wait(sim::to_sc_time((1 + r.below(2)) * period));
+            });
+        if (noise & 4) wake_more_often(b, period);
+        b.run();
+        for (const auto& j : jobs) done.push_back(j->client.done_at);
+    }
+
+    /// Runs the process of the bus at edges and between them, whether it is due or not.
+    static void wake_more_often(const bench& b, sim::picoseconds period) {
+        for (sc_core::sc_object* o : b.bus->get_child_objects()) {
+            sc_core::sc_process_handle process(o);
+            if (!process.valid()) continue;
+            sc_core::sc_spawn([process, period]() mutable {
+                sim::random_stream r(4, "wakes");
+                for (int i = 0; i < 6000; ++i) {
+                    sc_core::wait(sim::to_sc_time((1 + r.below(2)) * period / 2));
+                    process.reset();
+                }
+            });
+        }
+    }
+};
+
+TEST(wires, arbitration_does_not_depend_on_who_wakes_when) {
+    for (const char* kind : {"pci", "pcix"}) {
+        for (const char* parking : {"none", "last", "first"}) {
+            for (const char* latency : {"1", "2"}) {
+                for (std::uint64_t seed : {10, 20}) {
+                    const std::vector<std::pair<std::string, std::string>> s = {
+                        {"bus.kind", kind},
+                        {"bus.clock_mhz", "66"},
+                        {"bus.parking", parking},
+                        {"bus.arbitration_clocks", latency},
+                        {"bus.latency_timer_clocks", "16"}};
+                    const arbitration_record plain(s, seed, 0);
+                    EXPECT_GT(plain.seen.at("bus.gnt0").size(), 100u);
+                    EXPECT_EQ(plain.done[0].size() + plain.done[1].size(), 200u);
+                    for (unsigned noise : {1u, 2u, 4u, 7u}) {
+                        const arbitration_record other(s, seed, noise);
+                        EXPECT_EQ(plain.done, other.done) << kind << parking << latency << noise;
+                        EXPECT_TRUE(plain.seen == other.seen) << kind << parking << latency << noise;
+                    }
+                    // No stamp of a wire goes back.
+                    for (const auto& [name, edges] : plain.seen)
+                        EXPECT_TRUE(std::ranges::is_sorted(edges, {}, [](const auto& e) { return e.first; }))
+                            << name << kind << parking << latency;
+                }
+            }
+        }
+    }
 }
 
 TEST(wires, what_is_not_yet_reported_is_not_settled) {
