@@ -105,6 +105,18 @@ inline uint32_t window_flags(const vi& of) {
     of.next_sequence = sequence + 1;
 }
 
+// A message without payload, with no segment or one of length 0: nothing is read, and its packet is ready.
+[[gnu::noinline]] inline bool express_empty_send(vi& of, const descriptor& from, packet& made) {
+    const uint32_t count = from.control_and_count & ~immediate_bit;
+    if (count > 1 || from.reserved != 0 || (count == 1 && from.segments[0].length != 0)) return false;
+    free_packets[pool_send].head = made.link;
+    express_packet(of, from, made, 0);
+    note_sent(of, made, true);
+    end_message(of);
+    pump_wire();
+    return true;
+}
+
 // The next descriptor of this VI, which is on the card. False: nothing has been done. `refills`: the window
 // may be moved.
 template <bool refills>
@@ -116,7 +128,7 @@ template <bool refills>
     if (made == nullptr) return false;
     const descriptor& from = of.send_slot(queue.next);
     const uint32_t length = from.length;
-    if (length - 1 >= of.packet_limit) return false;
+    if (length - 1 >= of.packet_limit) return length == 0 && express_empty_send(of, from, *made);
     if constexpr (refills) {
         if ((unusual(of, from) != 0 || room_in_window(of, from) < 0) && !refill_source(of, from))
             return false;

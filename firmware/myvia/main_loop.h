@@ -171,7 +171,7 @@ inline void initialise() {
     store(ISR, ~(ISR_HOST_SIG | ISR_LANAI_SIG));
     store(MYRINET, MYRINET_TX_CRC8_ENABLE | MYRINET_RX_CRC8_ENABLE);
     initialise_packets();
-    for (vi& one : vis) one.process = no_process;
+    for (vi& one : vis) one.process = one.bell = no_process;
     store(EIMR, ISR_HOST_SIG);
     list_open_processes();
     progress.seen = card_interface.command_number;

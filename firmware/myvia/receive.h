@@ -60,6 +60,12 @@ inline uint32_t flags_of(const packet& of) {
     ++of.receive.next;
 }
 
+[[gnu::always_inline]] inline void fetch_receive_slots_early(vi& of) {
+    const work_queue& queue = of.receive;
+    if (queue.posted != queue.fetched && queue.fetched - queue.next <= cached_slots / 2)
+        fetch_receive_slots(of);
+}
+
 // Completes the receive descriptor in turn.
 inline void complete_receive(vi& of, const packet& last, uint32_t length, uint32_t status) {
     work_queue& queue = of.receive;
@@ -72,8 +78,7 @@ inline void complete_receive(vi& of, const packet& last, uint32_t length, uint32
     of.receiving.kind = 0;
     next_receive_slot(of);
     complete(of, queue, true, slot.reserved, immediate, length, status);
-    if (queue.posted != queue.fetched && queue.fetched - queue.next <= cached_slots / 2)
-        fetch_receive_slots(of);
+    fetch_receive_slots_early(of);
 }
 
 // A reliable connection breaks on the receiver's side, and the peer is told why.
@@ -284,35 +289,59 @@ inline constexpr uint32_t usual_flags = (abi::packet_immediate | abi::packet_wan
     acknowledged(of, network(what.words[header_acknowledge]));
 }
 
-// A whole message in one packet for a descriptor whose target is known: placed and completed with the fewest
-// instructions. Its effects are those of receive_packet, to which all else is left. False: nothing has been
-// done.
-[[gnu::always_inline]] inline bool express_receive(packet& what, uint32_t length) {
-    const uint32_t* header = what.words;
-    const uint32_t ends = network(header[header_ends]);
-    vi& of = vi_at(ends >> 16);
+// The descriptor in turn completes with a message of one packet.
+[[gnu::always_inline]] inline void complete_express(vi& of, const packet& what, uint32_t length) {
     work_queue& queue = of.receive;
-    const receive_target& target = of.target(queue.next);
-    if (((of.arriving_ends ^ ends) | (of.key ^ network(header[header_key])) |
-         (of.expected ^ network(header[header_sequence])) | (target.generation ^ registrations) |
-         of.receiving.kind) != 0)
-        return false;
-    if (length - 1 >= target.bytes) return false;
-    if (!writes.has_room(blocks_per_packet)) return false;
-    writes.post(target.physical, what.body(), length, then(action_release, &what));
-    const uint32_t kind_flags_length = network(header[header_kind_flags_length]);
     uint32_t immediate = of.receive_slot(queue.next).immediate;
     uint32_t status = abi::vi_status_op_receive;
-    if ((kind_flags_length & abi::packet_immediate << 16) != 0) {
-        immediate = network(header[header_immediate]);
+    if ((network(what.words[header_kind_flags_length]) & abi::packet_immediate << 16) != 0) {
+        immediate = network(what.words[header_immediate]);
         status |= abi::vi_status_immediate;
     }
     complete(of, queue, true, 0, immediate, length, status);
     ++of.expected;
     next_receive_slot(of);
+}
+
+// Zero if the packet is this VI's next, of its connection, and no message is under way.
+[[gnu::always_inline]] inline uint32_t out_of_turn(const vi& of, const packet& what) {
+    const uint32_t* header = what.words;
+    return (of.arriving_ends ^ network(header[header_ends])) | (of.key ^ network(header[header_key])) |
+           (of.expected ^ network(header[header_sequence])) | of.receiving.kind;
+}
+
+// A message without payload, for which every descriptor of good form will do.
+[[gnu::noinline]] inline bool express_receive_empty(packet& what) {
+    vi& of = vi_at(network(what.words[header_ends]) >> 16);
+    work_queue& queue = of.receive;
+    if (out_of_turn(of, what) != 0 || queue.next == queue.fetched ||
+        check_receive_format(of.receive_slot(queue.next)) != 0 || !writes.has_room(blocks_per_packet))
+        return false;
+    complete_express(of, what, 0);
+    if (is_reliable(of)) {
+        of.refuse = refuse_nothing;
+        if ((flags_of(what) & abi::packet_wants_acknowledge) != 0) of.urgent = 1;
+        acknowledged(of, network(what.words[header_acknowledge]));
+        note_nothing_to_place(of);
+    }
+    fetch_receive_slots_early(of);
+    release(&what);
+    return true;
+}
+
+// A whole message in one packet for a descriptor whose target is known: placed and completed with the fewest
+// instructions. Its effects are those of receive_packet, to which all else is left. False: nothing has been
+// done.
+[[gnu::always_inline]] inline bool express_receive(packet& what, uint32_t length) {
+    vi& of = vi_at(network(what.words[header_ends]) >> 16);
+    const receive_target& target = of.target(of.receive.next);
+    if ((out_of_turn(of, what) | (target.generation ^ registrations)) != 0) return false;
+    if (length - 1 >= target.bytes) return false;
+    if (!writes.has_room(blocks_per_packet)) return false;
+    writes.post(target.physical, what.body(), length, then(action_release, &what));
+    complete_express(of, what, length);
     if (is_reliable(of)) express_receive_reliably(of, what);
-    if (queue.posted != queue.fetched && queue.fetched - queue.next <= cached_slots / 2)
-        fetch_receive_slots(of);
+    fetch_receive_slots_early(of);
     return true;
 }
 
@@ -360,7 +389,9 @@ inline uint32_t remainder_byte(const packet& of, uint32_t bytes) {
     if (next != nullptr) arm_receive(next);
     hardware::barrier();
     const uint32_t length = packet_length(*arrived);
-    if (usual_arrival(*arrived, length, end) && express_receive(*arrived, length)) return;
+    if (usual_arrival(*arrived, length, end) &&
+        (express_receive(*arrived, length) || (length == 0 && express_receive_empty(*arrived))))
+        return;
     queue_arrival(arrived, end);
 }
 

@@ -262,6 +262,34 @@ TEST_P(myvia_cycles, of_a_small_message_stay_in_budget) {
     EXPECT_LE(total, budget);
 }
 
+// Nothing is read and nothing placed: little more of firmware than with a payload, without its transfers.
+TEST_P(myvia_cycles, of_an_empty_message_stay_in_budget) {
+    constexpr cycle budget = 800;
+    constexpr unsigned messages = 24;
+    const kind k = GetParam();
+    card one(k.reliability);
+    std::array<cycle, 3> sums{};
+    for (unsigned i = 0; i != messages + 4; ++i) {
+        const std::uint32_t from = 1 + i % 2, to = 3 - from;
+        one.post(to, true, 8, k.immediate);
+        one.run(20'000 + i);
+        one.watch();
+        one.post(from, false, 0, k.immediate);
+        one.run(20'000);
+        ASSERT_EQ(one.status(to, true), abi::vi_status_done | abi::vi_status_op_receive |
+                                            (k.immediate ? std::uint32_t{abi::vi_status_immediate} : 0u));
+        if (i < 4) continue;
+        sums[0] += one.between("doorbell", "pulse 0");
+        sums[1] += one.between("done 0", "send");
+        sums[2] += one.from_arrival(0);
+    }
+    cycle total = 0;
+    for (cycle& sum : sums) total += sum /= messages;
+    fmt::print("doorbell to fetch {}, descriptor to send {}, arrival to completion {}: {} cycles\n", sums[0],
+               sums[1], sums[2], total);
+    EXPECT_LE(total, budget);
+}
+
 INSTANTIATE_TEST_SUITE_P(all, myvia_cycles,
                          ::testing::Values(kind{abi::vi_unreliable, false}, kind{abi::vi_unreliable, true},
                                            kind{abi::vi_reliable_delivery, false},
