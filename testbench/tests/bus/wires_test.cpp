@@ -205,14 +205,16 @@ struct random_jobs {
                  .bytes = bytes,
                  .client = &client};
         }
-        sc_core::sc_spawn([this, &by, late] {
-            for (timed& t : jobs) {
-                const auto wait = t.start - sim::now();
-                if (late && wait > 1) sc_core::wait(sim::to_sc_time(wait - 1));
-                if (wait) sc_core::wait(sim::to_sc_time(late && wait > 1 ? 1 : wait));
-                by.start(t.j);
-            }
-        });
+        // A method, as the process of the bus is: the kernel runs all methods before any thread.
+        sc_core::sc_spawn_options options;
+        options.spawn_method();
+        sc_core::sc_spawn([this, &by, late] { start_due(by, late); }, nullptr, &options);
+    }
+    void start_due(master& by, bool late) {
+        for (; next < jobs.size() && jobs[next].start <= sim::now(); ++next) by.start(jobs[next].j);
+        if (next == jobs.size()) return;
+        const auto wait = jobs[next].start - sim::now();
+        sc_core::next_trigger(sim::to_sc_time(late && wait > 1 ? wait - 1 : wait));
     }
     struct timed {
         sim::picoseconds start;
@@ -220,6 +222,7 @@ struct random_jobs {
         std::vector<std::uint8_t> bytes;
     };
     std::vector<timed> jobs{100};
+    std::size_t next = 0;
     recorder_client client;
 };
 
