@@ -198,6 +198,7 @@ void myvia_driver::fill_interface(host::process& on) {
         window_->store_big(on, interface_word(offset), low(value));
     };
     set(offsetof(interface_block, ready), 0);
+    set(offsetof(interface_block, go), 0);
     set(offsetof(interface_block, sram_bytes), sram_kbytes.get() << 10);
     set(offsetof(interface_block, host_event_ring_high), event_ring_->begin() >> 32);
     set(offsetof(interface_block, host_event_ring_low), event_ring_->begin());
@@ -234,6 +235,7 @@ void myvia_driver::set_dma_chains(host::process& on) {
             on, card_map::pointers + offset,
             window_->load_big(on, interface_word(offsetof(interface_block, dma_chains) + offset)));
     }
+    window_->store_big(on, interface_word(offsetof(interface_block, go)), 1);
 }
 
 void myvia_driver::read_limits(host::process& on) {

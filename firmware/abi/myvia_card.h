@@ -120,7 +120,7 @@ struct command {
 struct card_interface_block {
     uint32_t magic;
     uint32_t version;
-    uint32_t ready;       // 1 when the firmware takes commands
+    uint32_t ready;       // 1 when the firmware has written its part
     uint32_t sram_bytes;  // by the driver
     uint32_t max_vis;     // by the firmware, from here on
     uint32_t max_regions;
@@ -143,7 +143,9 @@ struct card_interface_block {
     uint32_t command_status;    // 0 or a command_error
     uint32_t event_taken;       // by the driver: events consumed so far (free running)
     uint32_t dma_chains[4];  // by the firmware: first block of each host DMA channel; the driver writes them
-                             // to card_map::pointers when `ready` is set, before the first command
+                             // to card_map::pointers when `ready` is set
+    uint32_t go;             // by the driver: 1 when that is done; before, the firmware takes neither commands
+                             // nor packets
     command request;
 };
 

@@ -6,5 +6,7 @@
 
 extern "C" int main() {
     vinic::myvia::initialise();
+    while (card_interface.go == 0) {
+    }
     for (;;) vinic::myvia::poll();
 }

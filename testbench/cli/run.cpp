@@ -136,6 +136,7 @@ void write(places& to, const run_options& options, const run_report& report,
 
 status run(const run_options& options) {
     const auto started = std::chrono::steady_clock::now();
+    const interrupt_guard interrupt;
     const design on = design_of(options);
     std::vector<std::string> arguments = options.arguments;
     const bool help = arguments == std::vector<std::string>{"help"} || options.help_workload;
@@ -153,7 +154,6 @@ status run(const run_options& options) {
     if (!options.profile.empty())
         for (const auto& one : built.nodes()) one->nic.lanai.core().enable_profile();
 
-    const interrupt_guard interrupt;
     runner driver(built, started);
     if (watching.record()) driver.between_stretches([&](sim::picoseconds now) { watching.flush(now); });
     if (is_terminal(STDERR_FILENO) && !options.reproducible) driver.show_progress(found);

@@ -192,18 +192,43 @@ int write_line(lua_State* L, script& self) {
 
 constexpr const char* barrier_type = "barrier";
 
-struct barrier_state {
-    std::uint64_t parties;
-    std::uint64_t arrived = 0;
-    host::wait_queue queue;
+/// All parties block, the last one too, and are woken a picosecond later: at one instant it does not matter
+/// who comes last.
+class barrier_state {
+public:
+    explicit barrier_state(std::uint64_t parties) : parties_(parties) {}
+
+    void arrive(process_environment& who) {
+        if (!release_) prepare(who.events);
+        if (++arrived_ == parties_) {
+            arrived_ = 0;
+            release_->notify(sim::to_sc_time(1));
+        }
+        who.self.block(queue_);
+    }
+
+private:
+    /// At the first arrival: a script is executed before there is a kernel.
+    void prepare(std::deque<sc_core::sc_event>& events) {
+        release_ = &events.emplace_back();
+        sc_core::sc_spawn_options options;
+        options.spawn_method();
+        options.dont_initialize();
+        options.set_sensitivity(release_);
+        sc_core::sc_spawn([this] { queue_.wake_all(); }, sc_core::sc_gen_unique_name("barrier"), &options);
+    }
+
+    std::uint64_t parties_;
+    std::uint64_t arrived_ = 0;
+    host::wait_queue queue_{"barrier of the workload"};
+    sc_core::sc_event* release_ = nullptr;
 };
 
 /// barrier(parties): an object to call; each call returns when all parties have called. For the phases of a
 /// workload: it costs what a sleep and a wake-up cost, and no message.
 int barrier(lua_State* L, script&) {
     const std::uint64_t parties = unsigned_argument(L, 1, "barrier");
-    void* place = lua_newuserdatauv(L, sizeof(barrier_state), 0);
-    new (place) barrier_state{parties, 0, host::wait_queue("barrier of the workload")};
+    new (lua_newuserdatauv(L, sizeof(barrier_state), 0)) barrier_state(parties);
     luaL_setmetatable(L, barrier_type);
     return 1;
 }
@@ -211,13 +236,7 @@ int barrier(lua_State* L, script&) {
 int barrier_call(lua_State* L, script& self) {
     auto* state = static_cast<barrier_state*>(luaL_testudata(L, 1, barrier_type));
     if (!state) wrong_argument(L, 1, "barrier", "a barrier");
-    host::process& process = self_of(self);
-    if (++state->arrived < state->parties) {
-        process.block(state->queue);
-        return 0;
-    }
-    state->arrived = 0;
-    state->queue.wake_all();
+    state->arrive(*self.current().environment);
     return 0;
 }
 

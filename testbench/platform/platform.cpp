@@ -109,7 +109,7 @@ void platform::start(workload_process what, unsigned index, results& report) {
     processes_.push_back(&on.host.cpu.spawn(
         name, &memory,
         [this, &on, &memory, &report, index, body = std::move(what.body)](host::process& self) {
-            process_environment environment{on.number(), index, self, memory, report};
+            process_environment environment{on.number(), index, self, memory, report, events_};
             vipl::run_program(on.vipl, self, memory, [&] { body(environment); });
             if (--running_ == 0) sc_core::sc_pause();
         }));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
@@ -53,6 +54,7 @@ private:
     void start(workload_process what, unsigned index, results& report);
 
     sim::simulation simulation_;
+    std::deque<sc_core::sc_event> events_;
     std::unique_ptr<symbols> symbols_;
     driver::fabric_directory directory_;
     std::unique_ptr<dummy_events> dummies_;

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <systemc>
+
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <string>
@@ -26,6 +29,7 @@ struct process_environment {
     host::process& self;
     host::address_space& memory;
     results& report;
+    std::deque<sc_core::sc_event>& events;  ///< for events that live as long as the platform does
 };
 
 struct workload_process {

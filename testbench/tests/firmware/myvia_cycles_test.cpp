@@ -55,6 +55,7 @@ public:
         for (int i = 0; i != 100 && get(offsetof(card_interface_block, ready)) == 0; ++i) run(100'000);
         for (unsigned i = 0; i != 4; ++i)
             channels_[i].block = get(offsetof(card_interface_block, dma_chains) + 4 * i);
+        set(offsetof(card_interface_block, go), 1);
         set_big(&host_[0x200004], 0x600000);
         command(command_open_process, {0, 0, 0x300000});
         for (const std::uint32_t v : {1u, 2u})
