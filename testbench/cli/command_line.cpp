@@ -2,6 +2,7 @@
 #include "testbench/cli/command_line.h"
 
 #include <CLI/CLI.hpp>
+#include <csignal>
 #include <cstdio>
 #include <exception>
 
@@ -20,7 +21,8 @@ void add_result_options(CLI::App& verb, result_options& to) {
     verb.add_option("--json", to.json, "JSON instead of a table: to FILE.json, or to standard output")
         ->type_name("[FILE.json]");
     verb.add_flag("--reproducible", to.reproducible,
-                  "Leave out what may differ between two runs of the same simulation");
+                  "Leave out what may differ between two runs of the same simulation")
+        ->disable_flag_override();
 }
 
 void add_platform_options(CLI::App& verb, platform_options& to) {
@@ -36,16 +38,24 @@ void add_platform_options(CLI::App& verb, platform_options& to) {
 
 void add_simulation_options(CLI::App& verb, simulation_options& to) {
     add_platform_options(verb, to);
-    verb.add_option("--seed", to.seed, "Seed of every random stream")->type_name("N")->capture_default_str();
+    verb.add_option_function<std::string>(
+            "--seed", [&to](const std::string& text) { to.seed = parse_seed(text); },
+            "Seed of every random stream")
+        ->type_name("N")
+        ->default_str(std::to_string(to.seed));
     verb.add_option_function<std::string>(
             "--until", [&to](const std::string& text) { to.until = parse_time(text); },
             "Stop at this simulated time, as in 10us")
         ->type_name("TIME");
-    verb.add_flag("--lockstep", to.lockstep, "Execute firmware one instruction at a time (same results)");
-    verb.add_flag("--unsafe", to.unsafe, "Let the script use io, os, package and debug");
-    verb.add_flag("--stats", to.statistics, "Statistics of every module");
-    verb.add_flag("--account", to.account, "Where the time of one message went, stage by stage");
-    verb.add_flag("--fingerprint", to.fingerprint, "Hash of everything that could be seen of the run");
+    verb.add_flag("--lockstep", to.lockstep, "Execute firmware one instruction at a time (same results)")
+        ->disable_flag_override();
+    verb.add_flag("--unsafe", to.unsafe, "Let the script use io, os, package and debug")
+        ->disable_flag_override();
+    verb.add_flag("--stats", to.statistics, "Statistics of every module")->disable_flag_override();
+    verb.add_flag("--account", to.account, "Where the time of one message went, stage by stage")
+        ->disable_flag_override();
+    verb.add_flag("--fingerprint", to.fingerprint, "Hash of everything that could be seen of the run")
+        ->disable_flag_override();
     verb.add_option("--wave", to.wave, "Waveforms of bus, card, core and links")->type_name("FILE.vcd");
     verb.add_option("--log", to.log, "One line per event: time, module, what")->type_name("FILE");
     verb.add_option("--profile", to.profile,
@@ -69,7 +79,8 @@ CLI::App& add_run(CLI::App& program, request& to) {
     verb.add_option("workload", to.run.workload, "Name of a workload or a script")
         ->type_name("NAME|FILE.lua")
         ->required();
-    verb.add_flag("--help-workload", to.run.help_workload, "List the arguments of the workload");
+    verb.add_flag("--help-workload", to.run.help_workload, "List the arguments of the workload")
+        ->disable_flag_override();
     add_simulation_options(verb, to.run);
     verb.footer(
         "Arguments of the workload follow --, as name=value; `-- help` lists them.\n\nExamples:\n"
@@ -119,8 +130,10 @@ void add_firmware(CLI::App& program, request& to) {
     CLI::App& build = *verb.add_subcommand("build", "Compile and link a firmware of your own");
     build.add_option("folder", to.firmware.source, "Folder with its sources")->type_name("DIR")->required();
     build.add_option("-o,--output", to.firmware.image, "The linked image")->type_name("FILE.elf")->required();
-    build.add_flag("--allow-other-clang", to.firmware.allow_other_clang,
-                   "Accept a clang other than 14, which gives other cycles");
+    build
+        .add_flag("--allow-other-clang", to.firmware.allow_other_clang,
+                  "Accept a clang other than 14, which gives other cycles")
+        ->disable_flag_override();
     build.footer("Examples:\n  vinic firmware build my_firmware -o my_firmware.elf");
 }
 
@@ -252,6 +265,7 @@ status parse_and_perform(std::vector<std::string> arguments) {
 }  // namespace
 
 status run_command_line(std::vector<std::string> arguments) {
+    std::signal(SIGPIPE, SIG_IGN);  // writes say so themselves
     const auto say = [](const char* what) { std::fprintf(stderr, "vinic: %s\n", what); };
     try {
         return parse_and_perform(std::move(arguments));

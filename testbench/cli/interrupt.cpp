@@ -30,13 +30,15 @@ interrupt_guard::interrupt_guard() {
     raised_flag = 0;
     std::signal(SIGINT, on_signal);
     std::signal(SIGTERM, on_signal);
+    std::signal(SIGHUP, on_signal);
 }
 
 interrupt_guard::~interrupt_guard() {
     std::signal(SIGINT, SIG_DFL);
     std::signal(SIGTERM, SIG_DFL);
+    std::signal(SIGHUP, SIG_DFL);
 }
 
-bool interrupt_guard::raised() const { return raised_flag != 0; }
+bool interrupt_guard::raised() { return raised_flag != 0; }
 
 }  // namespace vinic::testbench

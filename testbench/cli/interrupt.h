@@ -5,13 +5,13 @@
 
 namespace vinic::testbench {
 
-/// The user stopped the run with Ctrl-C (or SIGTERM): exit status 130.
+/// The user stopped the run with Ctrl-C (or SIGTERM, SIGHUP): exit status 130.
 class interrupted : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
 };
 
-/// While it lives, SIGINT and SIGTERM only raise a flag; a second one, later, ends the program at once.
+/// While it lives, SIGINT, SIGTERM and SIGHUP only raise a flag; a second one, later, ends the program at once.
 class interrupt_guard {
 public:
     interrupt_guard();
@@ -19,7 +19,8 @@ public:
     interrupt_guard(const interrupt_guard&) = delete;
     interrupt_guard& operator=(const interrupt_guard&) = delete;
 
-    bool raised() const;
+    /// Also where no guard lives: nothing was raised then.
+    static bool raised();
 };
 
 }  // namespace vinic::testbench

@@ -39,6 +39,9 @@ struct simulation_options : platform_options, result_options {
     std::string profile;  ///< "-" or a file; empty: none
 };
 
+/// A decimal number of up to 64 bits. Throws input_error.
+std::uint64_t parse_seed(const std::string& text);
+
 /// "10us", "2.5 ms" -> picoseconds. Throws input_error.
 sim::picoseconds parse_time(const std::string& text);
 

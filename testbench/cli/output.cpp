@@ -23,6 +23,8 @@ void write_all(int descriptor, const std::string& text, const std::string& place
     for (std::size_t done = 0; done < text.size();) {
         const ssize_t n = ::write(descriptor, text.data() + done, text.size() - done);
         if (n < 0 && errno == EINTR) continue;
+        // Who reads has seen enough, as in `vinic params | head`.
+        if (n < 0 && errno == EPIPE) return;
         if (n < 0) cannot_write(place);
         done += static_cast<std::size_t>(n);
     }
@@ -32,11 +34,20 @@ void write_all(int descriptor, const std::string& text, const std::string& place
 
 output::output(std::string place) : place_(std::move(place)) {
     if (is_standard_output()) return;
-    if (std::filesystem::is_directory(place_)) {
+    std::error_code none;
+    const auto kind = std::filesystem::status(place_, none).type();
+    if (kind == std::filesystem::file_type::directory) {
         errno = EISDIR;
         cannot_write(place_);
     }
-    draft_ = fmt::format("{}.{}.tmp", place_, ::getpid());
+    if (kind != std::filesystem::file_type::regular && kind != std::filesystem::file_type::not_found) {
+        if (::access(place_.c_str(), W_OK) != 0) cannot_write(place_);
+        return;
+    }
+    // Through symbolic links, so that they stay.
+    file_ = std::filesystem::weakly_canonical(place_, none).string();
+    if (none) file_ = place_;
+    draft_ = fmt::format("{}.{}.tmp", file_, ::getpid());
     const int descriptor = ::open(draft_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (descriptor < 0) cannot_write(place_);
     ::close(descriptor);
@@ -52,7 +63,7 @@ void output::commit(const std::string& text) {
         write_all(STDOUT_FILENO, text, "standard output");
         return;
     }
-    const int descriptor = ::open(draft_.c_str(), O_WRONLY | O_CLOEXEC);
+    const int descriptor = ::open(draft_.empty() ? place_.c_str() : draft_.c_str(), O_WRONLY | O_CLOEXEC);
     if (descriptor < 0) cannot_write(place_);
     try {
         write_all(descriptor, text, place_);
@@ -60,7 +71,8 @@ void output::commit(const std::string& text) {
         ::close(descriptor);
         throw;
     }
-    if (::close(descriptor) != 0 || std::rename(draft_.c_str(), place_.c_str()) != 0) cannot_write(place_);
+    if (::close(descriptor) != 0) cannot_write(place_);
+    if (!draft_.empty() && std::rename(draft_.c_str(), file_.c_str()) != 0) cannot_write(place_);
     draft_.clear();
 }
 

@@ -6,7 +6,7 @@
 namespace vinic::testbench {
 
 /// Where a result goes: "-" is standard output, anything else a file that appears whole or not at all: it is
-/// written beside its place and renamed when complete.
+/// written beside its place and renamed when complete. Devices and pipes are written as they are.
 class output {
 public:
     /// Throws input_error at once when the place cannot be written, so that nobody simulates in vain.
@@ -21,6 +21,7 @@ public:
 
 private:
     std::string place_;
+    std::string file_;   ///< the regular file that `place` means; empty for a device or a pipe
     std::string draft_;  ///< the file beside the place; empty for standard output and after commit
 };
 

@@ -138,6 +138,8 @@ local levels = {
     reception = VIP_SERVICE_RELIABLE_RECEPTION,
 }
 
+reliability_levels = { "unreliable", "delivery", "reception" }
+
 -- An endpoint: a VI of the node's card, registered memory, and so many send and receive descriptors with a buffer of
 -- `bytes` each. What several endpoints of a process share is given: nic, tag, receive_queue (a CQ).
 local endpoint = {}

@@ -4,6 +4,8 @@
 #include <lua.hpp>
 
 #include "hw/sim/error.h"
+#include "hw/sim/time.h"
+#include "testbench/cli/interrupt.h"
 #include "testbench/lua/libraries.h"
 #include "testbench/lua/stack.h"
 #include "testbench/report/sha256.h"
@@ -25,6 +27,17 @@ void explain(lua_State* L, lua_State* thread) {
 int with_traceback(lua_State* L) {
     explain(L, L);
     return 1;
+}
+
+constexpr int instructions_between_looks = 100'000;
+
+/// A loop that calls nothing of ours never gives the runner its turn.
+void look_for_interrupt(lua_State* L, lua_Debug*) {
+    if (!interrupt_guard::raised()) return;
+    script::of(L).keep_failure(
+        std::make_exception_ptr(interrupted(fmt::format("interrupted at {} ps", sim::now()))));
+    lua_pushliteral(L, "interrupted");
+    lua_error(L);
 }
 
 }  // namespace
@@ -74,6 +87,8 @@ void script::add_process(unsigned node, std::string name, int function) {
 }
 
 void script::execute_file(const std::filesystem::path& file) {
+    // Coroutines inherit it.
+    lua_sethook(state_, look_for_interrupt, LUA_MASKCOUNT, instructions_between_looks);
     lua_pushcfunction(state_, with_traceback);
     // Mode "t": bytecode could do anything.
     if (luaL_loadfilex(state_, file.c_str(), options_.unsafe ? nullptr : "t") != LUA_OK ||

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <lua.hpp>
 
+#include <algorithm>
 #include <charconv>
+#include <vector>
 
 #include "hw/host/process.h"
 #include "hw/sim/error.h"
@@ -49,6 +51,7 @@ Number parse(const workload_argument& argument, std::string_view text, const cha
 void push_list(lua_State* L, const workload_argument& argument) {
     lua_newtable(L);
     std::string_view rest = argument.value;
+    if (rest.empty()) wrong_value(argument, "at least one whole number, as in 8,4096");
     for (lua_Integer i = 1; !rest.empty(); ++i) {
         const std::size_t comma = std::min(rest.find(','), rest.size());
         lua_pushinteger(L,
@@ -74,7 +77,17 @@ void push_value(lua_State* L, const workload_argument& argument, int index) {
     }
 }
 
+/// The value on top of the stack, and each number of a list.
 void check_range(lua_State* L, const workload_argument& argument) {
+    if (lua_istable(L, -1)) {
+        const lua_Integer n = luaL_len(L, -1);
+        for (lua_Integer i = 1; i <= n; ++i) {
+            lua_geti(L, -1, i);
+            check_range(L, argument);
+            lua_pop(L, 1);
+        }
+        return;
+    }
     if (!lua_isinteger(L, -1)) return;
     const std::int64_t value = lua_tointeger(L, -1);
     const std::int64_t low = integer_field(L, 1, "min", INT64_MIN);
@@ -85,8 +98,24 @@ void check_range(lua_State* L, const workload_argument& argument) {
     wrong_value(argument, range.c_str());
 }
 
-/// argument{name=, default=, unit=, help=, min=, max=}: declares an argument of the workload; returns its
-/// value.
+void check_choice(lua_State* L, const workload_argument& argument) {
+    lua_getfield(L, 1, "choices");
+    if (lua_isnil(L, -1)) return lua_pop(L, 1);
+    if (!lua_istable(L, -1)) wrong_argument(L, -1, "argument: choices", "a list of texts");
+    std::vector<std::string> choices;
+    const lua_Integer n = luaL_len(L, -1);
+    for (lua_Integer i = 1; i <= n; ++i) {
+        lua_geti(L, -1, i);
+        choices.push_back(text_argument(L, -1, "argument: choice"));
+        lua_pop(L, 1);
+    }
+    lua_pop(L, 1);
+    if (std::find(choices.begin(), choices.end(), argument.value) == choices.end())
+        wrong_value(argument, fmt::format("one of {}", fmt::join(choices, ", ")).c_str());
+}
+
+/// argument{name=, default=, unit=, help=, min=, max=, choices=}: declares an argument of the workload;
+/// returns its value. The bounds hold for each number of a list.
 int argument(lua_State* L, script& self) {
     if (!self.executing_file()) throw script_error("argument: only outside of processes");
     if (!lua_istable(L, 1)) wrong_argument(L, 1, "argument", "a table");
@@ -104,6 +133,7 @@ int argument(lua_State* L, script& self) {
     declared.value = given ? *given : declared.default_text;
     push_value(L, declared, fallback);
     check_range(L, declared);
+    check_choice(L, declared);
     self.declare_argument(std::move(declared));
     return 1;
 }

@@ -16,6 +16,10 @@ namespace fs = std::filesystem;
 
 namespace {
 
+constexpr std::uint64_t most_ports = 64;
+/// Of a parameter's name; more only come from an alias that holds itself.
+constexpr int most_levels = 16;
+
 YAML::Node parse_file(const fs::path& file, const std::string& shown) {
     std::ifstream stream(file);
     if (!stream) throw sim::input_error("cannot read {}", shown);
@@ -150,9 +154,9 @@ void design_reader::read_topology(const source& from, const YAML::Node& node) {
             to.shape.text = scalar(from, key, entry.second);
         } else if (key == "switch_ports") {
             to.switch_ports = entry.second.as<std::uint64_t>(0);
-            if (to.switch_ports < 2)
-                throw sim::input_error("{}: switch_ports: expected a number from 2",
-                                       place(from, entry.second));
+            if (to.switch_ports < 2 || to.switch_ports > most_ports)
+                throw sim::input_error("{}: switch_ports: expected a number from 2 to {}",
+                                       place(from, entry.second), most_ports);
         } else if (key == "switches") {
             read_switches(from, entry.second);
         } else if (key == "cables") {
@@ -169,9 +173,9 @@ void design_reader::read_switches(const source& from, const YAML::Node& list) {
                                place(from, list));
     for (const auto& entry : list) {
         const std::uint64_t ports = entry.second.as<std::uint64_t>(0);
-        if (ports < 1)
-            throw sim::input_error("{}: {}: expected its number of ports", place(from, entry.second),
-                                   entry.first.Scalar());
+        if (ports < 1 || ports > most_ports)
+            throw sim::input_error("{}: {}: expected its number of ports, 1 to {}", place(from, entry.second),
+                                   entry.first.Scalar(), most_ports);
         design_.topology.switches.push_back({entry.first.Scalar(), ports, place(from, entry.first)});
     }
 }
@@ -188,6 +192,9 @@ void design_reader::read_cables(const source& from, const YAML::Node& list) {
 
 void design_reader::read_parameters(const source& from, const std::string& name, const YAML::Node& node) {
     static const std::vector<std::string> keys{"value", "source"};
+    if (std::count(name.begin(), name.end(), '.') > most_levels)
+        throw sim::input_error("{}: {}...: more than {} levels; does an alias hold itself?",
+                               place(from, node), name.substr(0, name.find('.')), most_levels);
     if (node.IsScalar()) return add_parameter(from, name, node, {node.Scalar(), place(from, node), ""});
     if (!node.IsMap())
         throw sim::input_error("{}: {}: expected a value or {{value, source}}", place(from, node), name);

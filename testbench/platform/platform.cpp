@@ -40,7 +40,7 @@ sim::configuration configuration_of(const design& from, const platform_mode& mod
 
 /// The kernel's remarks: none of them belongs into results on standard output.
 void on_report(const sc_core::sc_report& report, const sc_core::sc_actions& actions) {
-    if (report.get_severity() == sc_core::SC_INFO) return;
+    if (report.get_severity() == sc_core::SC_INFO || (actions & sc_core::SC_DO_NOTHING)) return;
     if (report.get_severity() == sc_core::SC_WARNING && !(actions & sc_core::SC_THROW))
         fmt::print(stderr, "vinic: {}\n", report.what());
     else
@@ -49,6 +49,10 @@ void on_report(const sc_core::sc_report& report, const sc_core::sc_actions& acti
 
 void set_up_reports() {
     sc_core::sc_report_handler::set_handler(on_report);
+    // A stretch in which nothing happens is no mistake.
+    for (const char* quiet :
+         {sc_core::SC_ID_NO_SC_START_ACTIVITY_, sc_core::SC_ID_SIMULATION_STOP_CALLED_TWICE_})
+        sc_core::sc_report_handler::set_actions(quiet, sc_core::SC_DO_NOTHING);
     // Two modules of one name: the kernel would rename one, and its parameters would be out of reach.
     sc_core::sc_report_handler::set_actions(sc_core::SC_ID_INSTANCE_EXISTS_, sc_core::SC_THROW);
 }

@@ -66,8 +66,10 @@ std::string account_report::to_text(bool colours) const {
     const auto& of = *std::min_element(sizes_.begin(), sizes_.end(), [&](const auto& a, const auto& b) {
         return distance(a.bytes) < distance(b.bytes);
     });
-    return fmt::format("account of the last message of {} bytes, {} to {} (mean over {} messages)\n",
-                       of.bytes, of.last.sender, of.last.receiver, of.count) +
+    return fmt::format(
+               "account of the last message of {} bytes, {} to {} (mean over {} messages, warm-up "
+               "included)\n",
+               of.bytes, of.last.sender, of.last.receiver, of.count) +
            table_of_rows(stages_of(of), colours);
 }
 

@@ -1,10 +1,12 @@
 -- SPDX-License-Identifier: Apache-2.0
 description "Every node sends to every other, round after round"
 
-local sizes = argument { name = "sizes", default = message_sizes(65536), unit = "bytes", help = "Message sizes" }
+local sizes = argument { name = "sizes", default = message_sizes(65536), min = 0, max = 65536, unit = "bytes",
+    help = "Message sizes" }
 local rounds = argument { name = "rounds", default = 5, min = 1, help = "Measured rounds of each size" }
 local warmup = argument { name = "warmup", default = 2, min = 0, help = "Rounds before those" }
-local reliability = argument { name = "reliability", default = "unreliable", help = "unreliable, delivery or reception" }
+local reliability = argument { name = "reliability", default = "unreliable", choices = reliability_levels,
+    help = "unreliable, delivery or reception" }
 
 local largest = largest_of(sizes)
 expect_rows(#sizes)

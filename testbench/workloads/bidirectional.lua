@@ -1,11 +1,13 @@
 -- SPDX-License-Identifier: Apache-2.0
 description "Two nodes stream to each other at the same time"
 
-local sizes = argument { name = "sizes", default = message_sizes(65536), unit = "bytes", help = "Message sizes" }
+local sizes = argument { name = "sizes", default = message_sizes(65536), min = 0, max = 65536, unit = "bytes",
+    help = "Message sizes" }
 local count = argument { name = "count", default = 100, min = 1, help = "Measured messages of each size and direction" }
 local warmup = argument { name = "warmup", default = 20, min = 0, help = "Messages before those" }
 local window = argument { name = "window", default = 16, min = 1, max = 256, help = "Most messages ahead of those received" }
-local reliability = argument { name = "reliability", default = "unreliable", help = "unreliable, delivery or reception" }
+local reliability = argument { name = "reliability", default = "unreliable", choices = reliability_levels,
+    help = "unreliable, delivery or reception" }
 
 local largest = largest_of(sizes)
 expect_rows(#sizes)

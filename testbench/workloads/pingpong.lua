@@ -1,10 +1,12 @@
 -- SPDX-License-Identifier: Apache-2.0
 description "Round trips between two nodes, one message at a time"
 
-local sizes = argument { name = "sizes", default = message_sizes(65536), unit = "bytes", help = "Message sizes" }
+local sizes = argument { name = "sizes", default = message_sizes(65536), min = 0, max = 65536, unit = "bytes",
+    help = "Message sizes" }
 local count = argument { name = "count", default = 100, min = 1, help = "Measured round trips of each size" }
 local warmup = argument { name = "warmup", default = 10, min = 0, help = "Round trips before those" }
-local reliability = argument { name = "reliability", default = "unreliable", help = "unreliable, delivery or reception" }
+local reliability = argument { name = "reliability", default = "unreliable", choices = reliability_levels,
+    help = "unreliable, delivery or reception" }
 local verify = argument { name = "verify", default = false, help = "Compare the payload of every message" }
 
 local largest = largest_of(sizes)

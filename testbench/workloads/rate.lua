@@ -1,11 +1,13 @@
 -- SPDX-License-Identifier: Apache-2.0
 description "How many messages a second one node sends to another"
 
-local sizes = argument { name = "sizes", default = message_sizes(65536), unit = "bytes", help = "Message sizes" }
+local sizes = argument { name = "sizes", default = message_sizes(65536), min = 0, max = 65536, unit = "bytes",
+    help = "Message sizes" }
 local count = argument { name = "count", default = 200, min = 1, help = "Measured messages of each size" }
 local warmup = argument { name = "warmup", default = 50, min = 0, help = "Messages before those" }
 local window = argument { name = "window", default = 32, min = 2, max = 256, help = "Most messages under way" }
-local reliability = argument { name = "reliability", default = "unreliable", help = "unreliable, delivery or reception" }
+local reliability = argument { name = "reliability", default = "unreliable", choices = reliability_levels,
+    help = "unreliable, delivery or reception" }
 
 local largest = largest_of(sizes)
 expect_rows(#sizes)

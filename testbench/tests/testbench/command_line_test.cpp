@@ -121,6 +121,10 @@ TEST(bad_input, verbs_and_options) {
         contains(refusal(vinic, "run pingpong --sead 3"), "run has no option --sead; did you mean --seed?"));
     refusal(vinic, "run");
     refusal(vinic, "run pingpong --seed x");
+    for (const char* seed : {"-1", "0x10", "18446744073709551616", "1.5"})
+        EXPECT_TRUE(contains(refusal(vinic, std::string("run pingpong --seed=") + seed), "whole number"));
+    refusal(vinic, "run pingpong --fingerprint=-");
+    EXPECT_TRUE(contains(refusal(vinic, "run pingpong --until 9300000s"), "is no time"));  // 9.3e18 ps
     EXPECT_TRUE(contains(refusal(vinic, "run pingpong --until 10"), "'10' is no time"));
     EXPECT_TRUE(contains(refusal(vinic, "--json"), "vinic itself has no option --json"));
     EXPECT_TRUE(contains(refusal(vinic, "run pingpong more"), "run: did not expect more"));
@@ -156,6 +160,14 @@ TEST(bad_input, values) {
         contains(refusal(vinic, "run pingpong --nodes 1", false), "node 1 of a platform with 1 nodes"));
     EXPECT_TRUE(contains(refusal(vinic, "run pingpong -- count=none"),
                          "argument count=none: expected a whole number"));
+    for (const char* workload : {"pingpong", "stream", "rate", "bidirectional", "all_to_all"}) {
+        const std::string run = std::string("run ") + workload + " --json out.json -- ";
+        EXPECT_TRUE(contains(refusal(vinic, run + "reliability=foo"),
+                             "reliability=foo: expected one of unreliable, delivery, reception"));
+        EXPECT_TRUE(contains(refusal(vinic, run + "sizes=-1"), "expected 0 to 65536"));
+        EXPECT_TRUE(contains(refusal(vinic, run + "sizes=8,65537"), "expected 0 to 65536"));
+        EXPECT_TRUE(contains(refusal(vinic, run + "sizes="), "at least one whole number"));
+    }
     refusal(vinic, "run pingpong --nodes 3 --set topology=back_to_back");
 }
 
@@ -171,6 +183,12 @@ TEST(bad_input, design_files) {
     vinic.write("f.yaml", "base: myvia\ntopology: {cables: [[node0, left:0]]}\n");
     EXPECT_TRUE(
         contains(refusal(vinic, "run pingpong --design f.yaml"), "f.yaml:2: no switch is named 'left'"));
+    vinic.write("circle.yaml", "base: myvia\nnic: &again {lanai: *again}\n");
+    EXPECT_TRUE(contains(refusal(vinic, "run pingpong --design circle.yaml"), "does an alias hold itself?"));
+    vinic.write("ports.yaml", "base: myvia\ntopology: {switches: {s: 65}, cables: [[node0, s:0]]}\n");
+    EXPECT_TRUE(contains(refusal(vinic, "run pingpong --design ports.yaml"), "ports, 1 to 64"));
+    vinic.write("more.yaml", "base: myvia\ntopology: {shape: switch, switch_ports: 4294967296}\n");
+    EXPECT_TRUE(contains(refusal(vinic, "run pingpong --design more.yaml"), "from 2 to 64"));
 }
 
 TEST(bad_input, scripts) {
@@ -216,6 +234,21 @@ TEST(bad_input, outputs) {
                                "--log no/such/folder.log", "--profile no/such/folder.txt"})
         EXPECT_TRUE(
             contains(refusal(vinic, std::string("run pingpong ") + option), "cannot write no/such/folder"));
+}
+
+// What is there and no file stays what it is; a symbolic link still points where it did.
+TEST(command_line, results_go_through_links_and_into_devices) {
+    const program vinic;
+    fs::create_symlink("/dev/full", vinic.folder() / "full.json");
+    fs::create_symlink("/dev/null", vinic.folder() / "null.json");
+    vinic.write("there/file.json", "old");
+    fs::create_symlink("there/file.json", vinic.folder() / "link.json");
+    EXPECT_TRUE(contains(refusal(vinic, "designs --json full.json"), "cannot write full.json"));
+    EXPECT_EQ(vinic.run("designs --json null.json").status, 0);
+    EXPECT_EQ(vinic.run("designs --json link.json").status, 0);
+    for (const char* link : {"full.json", "null.json", "link.json"})
+        EXPECT_TRUE(fs::is_symlink(vinic.folder() / link)) << link;
+    EXPECT_EQ(json::parse(vinic.read("there/file.json"))["designs"][0]["design"], "myvia");
 }
 
 TEST(bad_input, results_to_compare) {

@@ -148,6 +148,33 @@ TEST(run, until_stops_there) {
     EXPECT_EQ(json::parse(outcome.output)["cost"]["simulated_s"], 20e-6);
 }
 
+// Longer than any stretch that the runner takes at once.
+TEST(run, long_gaps_end_where_they_should) {
+    const program vinic;
+    vinic.write("w.lua",
+                "process(0, function() local t = now() sleep(200000000000) row('t', now() - t) end)\n");
+    const auto whole = vinic.run("run w.lua --json --log l.txt", "timeout 60");
+    ASSERT_EQ(whole.status, 0) << whole.errors;
+    EXPECT_EQ(whole.errors, "");
+    EXPECT_GE(json::parse(whole.output)["results"][0]["t"], 200'000'000'000u);
+    const auto cut = vinic.run("run w.lua --json --until 150ms", "timeout 60");
+    ASSERT_EQ(cut.status, 0) << cut.errors;
+    EXPECT_EQ(cut.errors, "");
+    EXPECT_EQ(json::parse(cut.output)["cost"]["simulated_s"], 0.15);
+}
+
+TEST(run, ctrl_c_ends_a_script_that_only_computes) {
+    const program vinic;
+    vinic.write("w.lua", "process(0, function() while true do pcall(function() end) end end)\n");
+    for (const char* signal : {"INT", "HUP"}) {
+        const auto outcome = vinic.run("run w.lua --json out.json",
+                                       std::string("timeout --preserve-status -k 5 -s ") + signal + " 2");
+        EXPECT_EQ(outcome.status, 130) << outcome.errors;
+        EXPECT_TRUE(outcome.errors.starts_with("vinic: interrupted at ")) << outcome.errors;
+        EXPECT_FALSE(vinic.has("out.json"));
+    }
+}
+
 TEST(run, ctrl_c_leaves_no_half_result) {
     const program vinic;
     vinic.write("w.lua", "process(0, function() while true do sleep(1000000) end end)\n");
