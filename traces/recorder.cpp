@@ -17,6 +17,10 @@ bool matches(const std::string& name, const std::vector<std::string>& globs) {
         globs, [&](const std::string& glob) { return fnmatch(glob.c_str(), name.c_str(), 0) == 0; });
 }
 
+/// How long a span may last and still be emitted in its place; it bounds what is held in memory. The longest
+/// are transfers of a whole message over the slowest bus.
+constexpr sim::picoseconds longest_span = 2'000'000'000;
+
 std::string with_fields(std::string_view what, std::span<const sim::field> fields) {
     std::string text(what);
     for (const sim::field& f : fields) text += fmt::format(" {}={:#x}", f.name, f.value);
@@ -52,9 +56,14 @@ void recorder::on_packet(const sim::packet_probe& p, sim::picoseconds at, std::s
 }
 
 void recorder::flush(sim::picoseconds now) {
-    now = sim::simulation::current().settled(now);
-    const auto future =
-        std::stable_partition(pending_.begin(), pending_.end(), [&](const record& r) { return r.at <= now; });
+    emit_until(sim::simulation::current().settled(now - std::min(now, longest_span)));
+}
+
+void recorder::finish(sim::picoseconds now) { emit_until(now); }
+
+void recorder::emit_until(sim::picoseconds last) {
+    const auto future = std::stable_partition(pending_.begin(), pending_.end(),
+                                              [&](const record& r) { return r.at <= last; });
     std::stable_sort(pending_.begin(), future, [](const record& a, const record& b) {
         return a.at != b.at ? a.at < b.at : a.probe < b.probe;
     });

@@ -13,12 +13,15 @@
 namespace vinic::traces {
 
 /// Puts what probes report into order of time. Probes may report ahead of the kernel (phases known in
-/// advance) or behind it (a core that commits); `flush` emits all that is settled up to `now`, sorted by
-/// time, then by the probe's name, then as reported. Call it between two stretches of simulation, when
-/// everything that runs ahead has committed up to `now`.
+/// advance) or behind it (a core that commits; a span, which is reported when it ends). Records are held back
+/// until nothing earlier can be reported any more, and are emitted sorted by time, then by the probe's name,
+/// then as reported: stamps never go back, wherever the stretches of a run end.
 class recorder : public sim::listener {
 public:
+    /// Between two stretches of simulation, when everything that runs ahead has committed up to `now`.
     void flush(sim::picoseconds now);
+    /// At the end of the run, however it ends: all that is not after `now`.
+    void finish(sim::picoseconds now);
 
     void on_value(const sim::value_probe&, sim::picoseconds at, std::uint64_t bits,
                   std::uint64_t floating) override;
@@ -48,6 +51,7 @@ protected:
     virtual void flushed() {}
 
 private:
+    void emit_until(sim::picoseconds last);
     std::uint32_t index_of(const sim::probe& p) const { return indices_.at(&p); }
 
     std::vector<const sim::probe*> probes_;

@@ -78,7 +78,21 @@ public:
         if (options.fingerprint) fingerprint_.emplace();
         if (options.account) account_.emplace();
     }
+    /// Traces are readable up to the moment at which a run broke off.
+    ~observers() {
+        try {
+            finish();
+        } catch (const std::exception& error) {
+            fmt::print(stderr, "vinic: a trace is incomplete: {}\n", error.what());
+        }
+    }
+    observers(const observers&) = delete;
+    observers& operator=(const observers&) = delete;
+
     bool record() const { return !recorders_.empty(); }
+    void finish() {
+        for (const auto& recorder : recorders_) recorder->finish(sim::now());
+    }
     void flush(sim::picoseconds now) {
         for (const auto& recorder : recorders_) recorder->flush(now);
     }
@@ -158,6 +172,7 @@ status run(const run_options& options) {
     if (watching.record()) driver.between_stretches([&](sim::picoseconds now) { watching.flush(now); });
     if (is_terminal(STDERR_FILENO) && !options.reproducible) driver.show_progress(found);
     const ending end = driver.run(options.until, interrupt);
+    watching.finish();
     if (end == ending::deadlock) report_deadlock(built);
     if (end == ending::interrupted) throw interrupted(fmt::format("interrupted at {} ps", sim::now()));
 

@@ -23,9 +23,9 @@ TEST(vcd_writer, writes_changes_in_order_of_time_with_floating_bits_and_states) 
         b.frame.set(150, 0);  // no change
         b.state.set(100, 1);
         b.block.report(100, 300, "memory read", {{"bytes", 8}});
-        writer.flush(250);
+        writer.finish(250);
         b.frame.set(300, 1);
-        writer.flush(300);
+        writer.finish(300);
     }
     EXPECT_EQ(contents(path),
               "$version vinic $end\n$timescale 1 ps $end\n$scope module node0 $end\n"
@@ -48,7 +48,7 @@ TEST(vcd_writer, scopes_select_by_glob) {
         a.frame.set(1, 0);
         b.frame.set(1, 0);
         b.bus.set(1, 0);
-        writer.flush(1);
+        writer.finish(1);
         EXPECT_FALSE(a.frame.watched());
         EXPECT_FALSE(b.bus.watched());
     }
