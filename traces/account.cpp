@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstddef>
 
 #include "firmware/abi/myvia_card.h"
 #include "hw/sim/simulation.h"
+#include "traces/vi_packet.h"
 
 namespace vinic::traces {
 
@@ -18,33 +18,6 @@ constexpr std::size_t recent_blocks = 256;
 std::uint64_t get(std::span<const sim::field> fields, std::string_view name) {
     const auto found = std::ranges::find(fields, name, &sim::field::name);
     return found == fields.end() ? 0 : found->value;
-}
-
-std::uint32_t big32(const std::uint8_t* p) {
-    return std::uint32_t{p[0]} << 24 | std::uint32_t{p[1]} << 16 | std::uint32_t{p[2]} << 8 | p[3];
-}
-std::uint32_t big16(const std::uint8_t* p) { return std::uint32_t{p[0]} << 8 | p[1]; }
-
-/// The header of a VI packet, behind whatever route bytes stand before it.
-std::optional<abi::packet_header> header_of(std::span<const std::uint8_t> bytes) {
-    std::size_t route = 0;
-    while (route < bytes.size() && (bytes[route] & 0x80) != 0)
-        ++route;  // route bytes have bit 7 set, the type has not
-    if (bytes.size() - route < sizeof(abi::packet_header)) return std::nullopt;
-    const std::uint8_t* p = bytes.data() + route;
-    if (big32(p) != abi::packet_type_vi) return std::nullopt;
-    using header = abi::packet_header;
-    return header{.type = big32(p),
-                  .kind = p[offsetof(header, kind)],
-                  .flags = p[offsetof(header, flags)],
-                  .length = static_cast<std::uint16_t>(big16(p + offsetof(header, length))),
-                  .destination_vi = static_cast<std::uint16_t>(big16(p + offsetof(header, destination_vi))),
-                  .source_vi = static_cast<std::uint16_t>(big16(p + offsetof(header, source_vi))),
-                  .connection_key = big32(p + offsetof(header, connection_key)),
-                  .sequence = big32(p + offsetof(header, sequence)),
-                  .acknowledge = big32(p + offsetof(header, acknowledge)),
-                  .offset = big32(p + offsetof(header, offset)),
-                  .immediate = big32(p + offsetof(header, immediate))};
 }
 
 bool carries_message(const abi::packet_header& h) {
@@ -170,7 +143,7 @@ void account::transferred(card& at, sim::picoseconds begin, sim::picoseconds end
 
 void account::sent(card& at, sim::picoseconds when, std::span<const std::uint8_t> bytes,
                    std::uint64_t address) {
-    const auto header = header_of(bytes);
+    const auto header = vi_header_of(bytes);
     if (!header || !carries_message(*header)) return;
     vi_side& side = at.vis[header->source_vi];
     if ((header->flags & abi::packet_first) != 0) {
@@ -202,7 +175,7 @@ void account::sent(card& at, sim::picoseconds when, std::span<const std::uint8_t
 
 void account::received(const std::string& name, sim::picoseconds when, std::span<const std::uint8_t> bytes,
                        std::uint64_t address) {
-    const auto header = header_of(bytes);
+    const auto header = vi_header_of(bytes);
     if (!header) return;
     const auto found =
         on_wire_.find({header->connection_key, header->source_vi, header->destination_vi, header->sequence});

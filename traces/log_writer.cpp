@@ -23,15 +23,15 @@ void log_writer::emit(const record& r) {
                         value_text(static_cast<const sim::value_probe&>(p), r.bits, r.floating));
             break;
         case record::kind::span_begin:
-            if (r.bits)
-                file_.print("{} {} {} for {} ps\n", r.at, p.name(), r.text, r.bits);
+            if (r.end > r.at)
+                file_.print("{} {} {} for {} ps\n", r.at, p.name(), r.text_with_fields(), r.end - r.at);
             else
-                file_.print("{} {} {}\n", r.at, p.name(), r.text);
+                file_.print("{} {} {}\n", r.at, p.name(), r.text_with_fields());
             break;
         case record::kind::span_end:
             break;
         case record::kind::packet:
-            file_.print("{} {} packet {} bytes {}\n", r.at, p.name(), r.bits, r.text);
+            file_.print("{} {} packet {} bytes {}\n", r.at, p.name(), r.bytes.size(), r.text_with_fields());
             break;
     }
 }

@@ -31,14 +31,21 @@ public:
                    std::string_view note, std::span<const sim::field> fields) override;
 
 protected:
+    /// One report. Of a span there are two: its begin says everything, its end only when.
     struct record {
         enum class kind : std::uint8_t { value, span_begin, span_end, packet };
-        sim::picoseconds at;
-        std::uint64_t bits;  ///< value; of a span_begin the duration; of a packet its bytes
-        std::uint64_t floating;
-        std::uint32_t probe;  ///< index in the order of names
         kind what;
-        std::string text;
+        std::uint32_t probe;  ///< index in the order of names
+        sim::picoseconds at;
+        sim::picoseconds end;    ///< of a span_begin
+        std::uint64_t bits;      ///< of a value
+        std::uint64_t floating;  ///< of a value
+        std::string_view text;   ///< what a span does; the note of a packet
+        std::span<const sim::field> fields;
+        std::span<const std::uint8_t> bytes;  ///< of a packet
+
+        /// "text name=0xvalue ..."
+        std::string text_with_fields() const;
     };
 
     /// Attaches to the probes of the current simulation whose names match one of the globs.
@@ -46,18 +53,39 @@ protected:
 
     const std::vector<const sim::probe*>& probes() const { return probes_; }
 
+    /// What the record refers to lives until it returns.
     virtual void emit(const record&) = 0;
     /// After the records of a flush: push what was written to the operating system.
     virtual void flushed() {}
 
 private:
+    /// What only spans and packets have; kept for the next one when emitted, so that nothing is allocated.
+    struct detail {
+        std::string text;
+        std::vector<sim::field> fields;
+        std::vector<std::uint8_t> bytes;
+    };
+    struct held {
+        sim::picoseconds at;
+        std::uint64_t bits;  ///< of a value; of a span_begin its end
+        std::uint64_t floating;
+        std::uint32_t probe;
+        std::uint32_t detail;
+        record::kind what;
+    };
+
+    std::uint32_t keep(std::string_view text, std::span<const sim::field> fields,
+                       std::span<const std::uint8_t> bytes = {});
+    record opened(const held&) const;
     void emit_until(sim::picoseconds last);
     std::uint32_t index_of(const sim::probe& p) const { return indices_.at(&p); }
 
     std::vector<const sim::probe*> probes_;
     std::map<const sim::probe*, std::uint32_t>
         indices_;  // looked up, never walked: addresses reach no output
-    std::vector<record> pending_;
+    std::vector<held> pending_;
+    std::vector<detail> details_;
+    std::vector<std::uint32_t> free_details_;
 };
 
 }  // namespace vinic::traces

@@ -109,7 +109,7 @@ void vcd_writer::emit(const record& r) {
         }
         case record::kind::span_begin:
             ++open_spans_[r.probe];
-            value = as_text(r.text);
+            value = as_text(r.text_with_fields());
             break;
         case record::kind::span_end:
             if (--open_spans_[r.probe] > 0) return;

@@ -36,6 +36,19 @@ void add_platform_options(CLI::App& verb, platform_options& to) {
     verb.add_option("--shuffle", to.shuffle)->group("");
 }
 
+void add_trace_options(CLI::App& verb, trace_options& to) {
+    verb.add_flag("--stats", to.statistics, "Statistics of every module")->disable_flag_override();
+    verb.add_flag("--account", to.account, "Where the time of one message went, stage by stage")
+        ->disable_flag_override();
+    verb.add_flag("--fingerprint", to.fingerprint, "Hash of everything that could be seen of the run")
+        ->disable_flag_override();
+    verb.add_option("--wave", to.wave, "Waveforms of bus, card, core and links")->type_name("FILE.vcd");
+    verb.add_option("--log", to.log, "One line per event: time, module, what")->type_name("FILE");
+    verb.add_option("--profile", to.profile,
+                    "Firmware's cycles per function and source line: to FILE, or printed")
+        ->type_name("[FILE.txt]");
+}
+
 void add_simulation_options(CLI::App& verb, simulation_options& to) {
     add_platform_options(verb, to);
     verb.add_option_function<std::string>(
@@ -51,16 +64,7 @@ void add_simulation_options(CLI::App& verb, simulation_options& to) {
         ->disable_flag_override();
     verb.add_flag("--unsafe", to.unsafe, "Let the script use io, os, package and debug")
         ->disable_flag_override();
-    verb.add_flag("--stats", to.statistics, "Statistics of every module")->disable_flag_override();
-    verb.add_flag("--account", to.account, "Where the time of one message went, stage by stage")
-        ->disable_flag_override();
-    verb.add_flag("--fingerprint", to.fingerprint, "Hash of everything that could be seen of the run")
-        ->disable_flag_override();
-    verb.add_option("--wave", to.wave, "Waveforms of bus, card, core and links")->type_name("FILE.vcd");
-    verb.add_option("--log", to.log, "One line per event: time, module, what")->type_name("FILE");
-    verb.add_option("--profile", to.profile,
-                    "Firmware's cycles per function and source line: to FILE, or printed")
-        ->type_name("[FILE.txt]");
+    add_trace_options(verb, to);
     add_result_options(verb, to);
 }
 

@@ -27,16 +27,20 @@ struct result_options {
     bool reproducible = false;
 };
 
-/// What every verb that simulates takes.
-struct simulation_options : platform_options, result_options {
-    std::optional<sim::picoseconds> until;
-    bool unsafe = false;
+/// What watches a run. Places are files; empty: none.
+struct trace_options {
     bool statistics = false;
     bool account = false;
     bool fingerprint = false;
     std::string wave;
     std::string log;
-    std::string profile;  ///< "-" or a file; empty: none
+    std::string profile;  ///< may be "-"
+};
+
+/// What every verb that simulates takes.
+struct simulation_options : platform_options, result_options, trace_options {
+    std::optional<sim::picoseconds> until;
+    bool unsafe = false;
 };
 
 /// A decimal number of up to 64 bits. Throws input_error.

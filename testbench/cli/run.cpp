@@ -3,24 +3,19 @@
 
 #include <chrono>
 #include <ctime>
-#include <memory>
 #include <optional>
 
 #include "hw/sim/error.h"
-#include "hw/sim/fingerprint.h"
+#include "testbench/cli/observers.h"
 #include "testbench/cli/output.h"
 #include "testbench/cli/verbs.h"
 #include "testbench/cli/version.h"
 #include "testbench/platform/runner.h"
 #include "testbench/platform/setup.h"
-#include "testbench/report/account_report.h"
 #include "testbench/report/profile.h"
 #include "testbench/report/run_report.h"
 #include "testbench/report/statistics.h"
 #include "testbench/report/table.h"
-#include "traces/account.h"
-#include "traces/log_writer.h"
-#include "traces/vcd_writer.h"
 
 namespace vinic::testbench {
 
@@ -67,55 +62,6 @@ status print_arguments(const run_options& options, const workload& what) {
                   "\n");
     return status::done;
 }
-
-/// Everything that watches a run; attaches to the probes of the platform that exists.
-class observers {
-public:
-    explicit observers(const run_options& options) {
-        if (!options.wave.empty()) recorders_.push_back(std::make_unique<traces::vcd_writer>(options.wave));
-        if (!options.log.empty())
-            recorders_.push_back(std::make_unique<traces::log_writer>(options.log, logged()));
-        if (options.fingerprint) fingerprint_.emplace();
-        if (options.account) account_.emplace();
-    }
-    /// Traces are readable up to the moment at which a run broke off.
-    ~observers() {
-        try {
-            finish();
-        } catch (const std::exception& error) {
-            fmt::print(stderr, "vinic: a trace is incomplete: {}\n", error.what());
-        }
-    }
-    observers(const observers&) = delete;
-    observers& operator=(const observers&) = delete;
-
-    bool record() const { return !recorders_.empty(); }
-    void finish() {
-        for (const auto& recorder : recorders_) recorder->finish(sim::now());
-    }
-    void flush(sim::picoseconds now) {
-        for (const auto& recorder : recorders_) recorder->flush(now);
-    }
-    std::string fingerprint() const { return fingerprint_ ? fingerprint_->text() : ""; }
-
-    /// Null when nobody asked for it.
-    std::optional<account_report> account() const {
-        return account_ ? std::optional<account_report>(account_->messages()) : std::nullopt;
-    }
-
-private:
-    /// A log is for reading: without a line for each instruction of each core.
-    static std::vector<std::string> logged() {
-        std::vector<std::string> names;
-        for (const auto& [name, probe] : sim::simulation::current().probes())
-            if (!name.ends_with(".lanai.pc")) names.push_back(name);
-        return names;
-    }
-
-    std::vector<std::unique_ptr<traces::recorder>> recorders_;
-    std::optional<traces::account> account_;
-    std::optional<sim::fingerprint> fingerprint_;
-};
 
 /// The places that a run writes to; opened before it, so that nobody simulates in vain.
 struct places {

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hw/sim/fingerprint.h"
+#include "testbench/cli/options.h"
+#include "testbench/report/account_report.h"
+#include "traces/account.h"
+#include "traces/recorder.h"
+
+namespace vinic::testbench {
+
+/// Everything that watches a run, as its options ask; attaches to the probes of the platform that exists.
+class observers {
+public:
+    explicit observers(const trace_options& options);
+    /// Traces are readable up to the moment at which a run broke off.
+    ~observers();
+    observers(const observers&) = delete;
+    observers& operator=(const observers&) = delete;
+
+    bool record() const { return !recorders_.empty(); }
+    void flush(sim::picoseconds now);
+    void finish();
+
+    /// Empty when nobody asked for it.
+    std::string fingerprint() const { return fingerprint_ ? fingerprint_->text() : ""; }
+    std::optional<account_report> account() const;
+
+private:
+    std::vector<std::unique_ptr<traces::recorder>> recorders_;
+    std::optional<traces::account> account_;
+    std::optional<sim::fingerprint> fingerprint_;
+};
+
+}  // namespace vinic::testbench

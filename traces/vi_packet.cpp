@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "traces/vi_packet.h"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace vinic::traces {
+
+namespace {
+
+std::uint32_t big32(const std::uint8_t* p) {
+    return std::uint32_t{p[0]} << 24 | std::uint32_t{p[1]} << 16 | std::uint32_t{p[2]} << 8 | p[3];
+}
+std::uint32_t big16(const std::uint8_t* p) { return std::uint32_t{p[0]} << 8 | p[1]; }
+
+}  // namespace
+
+std::size_t route_bytes_of(std::span<const std::uint8_t> packet) {
+    const auto type = std::ranges::find_if(packet, [](std::uint8_t byte) { return (byte & 0x80) == 0; });
+    return static_cast<std::size_t>(type - packet.begin());
+}
+
+std::optional<abi::packet_header> vi_header_of(std::span<const std::uint8_t> bytes) {
+    const std::size_t route = route_bytes_of(bytes);
+    if (bytes.size() - route < sizeof(abi::packet_header)) return std::nullopt;
+    const std::uint8_t* p = bytes.data() + route;
+    if (big32(p) != abi::packet_type_vi) return std::nullopt;
+    using header = abi::packet_header;
+    return header{.type = big32(p),
+                  .kind = p[offsetof(header, kind)],
+                  .flags = p[offsetof(header, flags)],
+                  .length = static_cast<std::uint16_t>(big16(p + offsetof(header, length))),
+                  .destination_vi = static_cast<std::uint16_t>(big16(p + offsetof(header, destination_vi))),
+                  .source_vi = static_cast<std::uint16_t>(big16(p + offsetof(header, source_vi))),
+                  .connection_key = big32(p + offsetof(header, connection_key)),
+                  .sequence = big32(p + offsetof(header, sequence)),
+                  .acknowledge = big32(p + offsetof(header, acknowledge)),
+                  .offset = big32(p + offsetof(header, offset)),
+                  .immediate = big32(p + offsetof(header, immediate))};
+}
+
+}  // namespace vinic::traces
