@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 
 #include "firmware/abi/myvia_card.h"
 #include "hw/sim/simulation.h"
@@ -54,13 +55,14 @@ std::size_t account::unfinished() const { return posted_ - finished_.size(); }
 void account::on_span(const sim::span_probe& p, sim::picoseconds begin, sim::picoseconds end,
                       std::string_view what, std::span<const sim::field> fields) {
     const place& where = places_.at(&p);
+    const interval when{&p, begin, end};
     switch (where.what) {
         case source::call:
-            return called(where.owner, begin, end, what, fields);
+            return called(where.owner, when, what, fields);
         case source::card_write:
-            return written(cards_[where.owner], end, fields);
+            return written(cards_[where.owner], when, fields);
         case source::dma:
-            return transferred(cards_[where.owner], begin, end, what == "to card", fields);
+            return transferred(cards_[where.owner], when, what == "to card", fields);
         case source::sent:
         case source::received:
             return;
@@ -70,58 +72,68 @@ void account::on_span(const sim::span_probe& p, sim::picoseconds begin, sim::pic
 void account::on_packet(const sim::packet_probe& p, sim::picoseconds at, std::span<const std::uint8_t> bytes,
                         std::string_view, std::span<const sim::field> fields) {
     const place& where = places_.at(&p);
+    const interval when{&p, at, at};
     if (where.what == source::sent)
-        sent(cards_[where.owner], at, bytes, get(fields, "address"));
+        sent(cards_[where.owner], when, bytes, get(fields, "address"));
     else
-        received(where.owner, at, bytes, get(fields, "address"));
+        received(where.owner, when, bytes, get(fields, "address"));
 }
 
-void account::called(const std::string& node, sim::picoseconds begin, sim::picoseconds end,
-                     std::string_view what, std::span<const sim::field> fields) {
+void account::tell_step(const path& p, checkpoint what, const interval& when) {
+    for (message_listener* who : listeners_) who->on_step(p.message, what, *when.by, when.begin, when.end);
+}
+
+void account::called(const std::string& node, const interval& when, std::string_view what,
+                     std::span<const sim::field> fields) {
     const std::uint64_t number = get(fields, "card");
     const std::string name = node + (number == 0 ? ".nic" : fmt::format(".nic{}", number));
     card& on = cards_[name];
     const std::uint64_t slot = get(fields, "slot");
     const auto vi = static_cast<std::uint32_t>(get(fields, "vi"));
     if (what == "VipPostRecv") return on.vis[vi].receive_slots.push_back(slot);
-    if (what == "VipRecvDone") return taken(on, slot, end);
+    if (what == "VipRecvDone") return taken(on, slot, when);
     if (what != "VipPostSend") return;
     ++posted_;
     const auto fresh = std::make_shared<path>();
     fresh->message.sender = name;
     fresh->message.vi = vi;
+    fresh->message.number = ++on.posted;
+    fresh->message.descriptor = slot - offsetof(abi::myvia::slot, status);
     fresh->message.bytes = get(fields, "bytes");
-    fresh->message[checkpoint::post_begin] = begin;
-    fresh->message[checkpoint::post_end] = end;
+    fresh->message[checkpoint::post_begin] = when.begin;
+    fresh->message[checkpoint::post_end] = when.end;
     fresh->slot = slot;
     on.vis[vi].unrung.push_back(fresh);
     on.vis[vi].unsent.push_back(fresh);
+    tell_step(*fresh, checkpoint::post_begin, when);
 }
 
-void account::written(card& at, sim::picoseconds when, std::span<const sim::field> fields) {
+void account::written(card& at, const interval& when, std::span<const sim::field> fields) {
     using namespace abi::myvia;
     const auto word = static_cast<std::uint32_t>(get(fields, "data"));
     if ((word & doorbell_valid) == 0 || ((word & ~doorbell_valid) >> 16) != doorbell_send) return;
     vi_side& side = at.vis[word & 0xFFFF];
     if (side.unrung.empty()) return;
-    side.unrung.front()->message[checkpoint::doorbell] = when;
-    at.unfetched.push_back(side.unrung.front());
+    const path_ptr p = side.unrung.front();
     side.unrung.pop_front();
+    p->message[checkpoint::doorbell] = when.end;
+    at.unfetched.push_back(p);
+    tell_step(*p, checkpoint::doorbell, when);
 }
 
-void account::transferred(card& at, sim::picoseconds begin, sim::picoseconds end, bool to_card,
-                          std::span<const sim::field> fields) {
+void account::transferred(card& at, const interval& when, bool to_card, std::span<const sim::field> fields) {
     const std::uint64_t host = get(fields, "host_address"), bytes = get(fields, "bytes"),
                         local = get(fields, "local_address");
     const auto covers = [&](std::uint64_t address) { return address >= host && address < host + bytes; };
     if (to_card) {
         std::erase_if(at.unfetched, [&](const path_ptr& p) {
             if (!covers(p->slot)) return false;
-            p->message[checkpoint::descriptor_begin] = begin;
-            p->message[checkpoint::descriptor_end] = end;
+            p->message[checkpoint::descriptor_begin] = when.begin;
+            p->message[checkpoint::descriptor_end] = when.end;
+            tell_step(*p, checkpoint::descriptor_begin, when);
             return true;
         });
-        at.to_card.push_back({begin, end, local});
+        at.to_card.push_back({when, local});
         if (at.to_card.size() > recent_blocks) at.to_card.pop_front();
         return;
     }
@@ -129,43 +141,45 @@ void account::transferred(card& at, sim::picoseconds begin, sim::picoseconds end
         message_path& m = p->message;
         if (m[checkpoint::completion_end] != 0) continue;
         if (covers(p->receive_slot)) {
-            m[checkpoint::completion_begin] = begin;
-            m[checkpoint::completion_end] = end;
-            return;
+            m[checkpoint::completion_begin] = when.begin;
+            m[checkpoint::completion_end] = when.end;
+            return tell_step(*p, checkpoint::completion_begin, when);
         }
         if (local >= p->buffer && local < p->buffer_end) {
-            if (m[checkpoint::data_begin] == 0) m[checkpoint::data_begin] = begin;
-            m[checkpoint::data_end] = end;
-            return;
+            if (m[checkpoint::data_begin] == 0) m[checkpoint::data_begin] = when.begin;
+            m[checkpoint::data_end] = when.end;
+            return tell_step(*p, checkpoint::data_begin, when);
         }
     }
 }
 
-void account::sent(card& at, sim::picoseconds when, std::span<const std::uint8_t> bytes,
+void account::sent(card& at, const interval& when, std::span<const std::uint8_t> bytes,
                    std::uint64_t address) {
     const auto header = vi_header_of(bytes);
     if (!header || !carries_message(*header)) return;
     vi_side& side = at.vis[header->source_vi];
-    if ((header->flags & abi::packet_first) != 0) {
-        const bool again =
-            header->sequence < side.next_sequence && side.next_sequence - header->sequence < 0x80000000;
-        if (!again && !side.unsent.empty()) {
-            side.sending = side.unsent.front();
-            side.unsent.pop_front();
-            message_path& m = side.sending->message;
-            m[checkpoint::send] = when;
-            for (const block& b : at.to_card) {
-                if (b.local < address || b.local >= address + bytes.size() ||
-                    b.begin < m[checkpoint::post_begin])
-                    continue;
-                if (m[checkpoint::payload_begin] == 0) m[checkpoint::payload_begin] = b.begin;
-                m[checkpoint::payload_end] = std::max(m[checkpoint::payload_end], b.end);
-            }
+    const bool again =
+        header->sequence < side.next_sequence && side.next_sequence - header->sequence < 0x80000000;
+    if ((header->flags & abi::packet_first) != 0 && !again && !side.unsent.empty()) {
+        side.sending = side.unsent.front();
+        side.unsent.pop_front();
+        message_path& m = side.sending->message;
+        m[checkpoint::send] = when.begin;
+        for (const block& b : at.to_card) {
+            if (b.local < address || b.local >= address + bytes.size() ||
+                b.when.begin < m[checkpoint::post_begin])
+                continue;
+            if (m[checkpoint::payload_begin] == 0) m[checkpoint::payload_begin] = b.when.begin;
+            m[checkpoint::payload_end] = std::max(m[checkpoint::payload_end], b.when.end);
+            tell_step(*side.sending, checkpoint::payload_begin, b.when);
         }
+        tell_step(*side.sending, checkpoint::send, when);
     }
     side.next_sequence = std::max<std::uint64_t>(side.next_sequence, std::uint64_t{header->sequence} + 1);
     if (!side.sending) return;
     ++side.sending->message.packets;
+    if (!again)
+        for (message_listener* who : listeners_) who->on_packet_of(side.sending->message, *header);
     if ((header->flags & abi::packet_last) == 0) return;
     if (consumes_descriptor(*header))
         on_wire_[{header->connection_key, header->source_vi, header->destination_vi, header->sequence}] =
@@ -173,7 +187,7 @@ void account::sent(card& at, sim::picoseconds when, std::span<const std::uint8_t
     side.sending.reset();
 }
 
-void account::received(const std::string& name, sim::picoseconds when, std::span<const std::uint8_t> bytes,
+void account::received(const std::string& name, const interval& when, std::span<const std::uint8_t> bytes,
                        std::uint64_t address) {
     const auto header = vi_header_of(bytes);
     if (!header) return;
@@ -186,21 +200,24 @@ void account::received(const std::string& name, sim::picoseconds when, std::span
     auto& slots = at.vis[header->destination_vi].receive_slots;
     if (slots.empty()) return;
     p->message.receiver = name;
-    p->message[checkpoint::receive] = when;
+    p->message[checkpoint::receive] = when.begin;
     p->receive_slot = slots.front();
     slots.pop_front();
     p->buffer = address;
     p->buffer_end = address + bytes.size();
     at.arrived.push_back(p);
+    tell_step(*p, checkpoint::receive, when);
 }
 
-void account::taken(card& at, std::uint64_t slot, sim::picoseconds when) {
+void account::taken(card& at, std::uint64_t slot, const interval& when) {
     const auto found =
         std::ranges::find_if(at.arrived, [&](const path_ptr& p) { return p->receive_slot == slot; });
     if (found == at.arrived.end()) return;
-    (*found)->message[checkpoint::taken] = when;
-    finish(**found);
+    const path_ptr p = *found;
     at.arrived.erase(found);
+    p->message[checkpoint::taken] = when.end;
+    tell_step(*p, checkpoint::taken, when);
+    finish(*p);
 }
 
 /// Checkpoints that a message did not pass (no payload) or passed before an earlier one close up to that one.

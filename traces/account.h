@@ -12,6 +12,7 @@
 
 #include "firmware/abi/wire_format.h"
 #include "hw/sim/probe.h"
+#include "traces/message_listener.h"
 #include "traces/message_path.h"
 
 namespace vinic::traces {
@@ -24,6 +25,8 @@ class account : public sim::listener {
 public:
     /// Attaches to the probes of the current simulation that it needs.
     account();
+
+    void tell(message_listener& who) { listeners_.push_back(&who); }
 
     /// Messages that were followed to the end, in order of arrival at the program.
     const std::vector<message_path>& messages() const { return finished_; }
@@ -49,9 +52,14 @@ private:
         std::uint64_t buffer_end = 0;
     };
     using path_ptr = std::shared_ptr<path>;
-    struct block {
+    /// A span that a probe reported.
+    struct interval {
+        const sim::probe* by;
         sim::picoseconds begin;
         sim::picoseconds end;
+    };
+    struct block {
+        interval when;
         std::uint64_t local;
     };
     struct vi_side {
@@ -63,6 +71,7 @@ private:
     };
     struct card {
         std::map<std::uint32_t, vi_side> vis;
+        std::uint64_t posted = 0;         ///< messages
         std::deque<block> to_card;        ///< recent blocks from the host
         std::vector<path_ptr> unfetched;  ///< rung, descriptor not fetched
         std::vector<path_ptr> arrived;    ///< received, not completed or not taken
@@ -70,15 +79,15 @@ private:
     /// connection key, source VI, destination VI, sequence
     using packet_name = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>;
 
-    void called(const std::string& node, sim::picoseconds begin, sim::picoseconds end, std::string_view what,
+    void called(const std::string& node, const interval& when, std::string_view what,
                 std::span<const sim::field> fields);
-    void taken(card& at, std::uint64_t slot, sim::picoseconds when);
-    void written(card& at, sim::picoseconds when, std::span<const sim::field> fields);
-    void transferred(card& at, sim::picoseconds begin, sim::picoseconds end, bool to_card,
-                     std::span<const sim::field> fields);
-    void sent(card& at, sim::picoseconds when, std::span<const std::uint8_t> bytes, std::uint64_t address);
-    void received(const std::string& name, sim::picoseconds when, std::span<const std::uint8_t> bytes,
+    void taken(card& at, std::uint64_t slot, const interval& when);
+    void written(card& at, const interval& when, std::span<const sim::field> fields);
+    void transferred(card& at, const interval& when, bool to_card, std::span<const sim::field> fields);
+    void sent(card& at, const interval& when, std::span<const std::uint8_t> bytes, std::uint64_t address);
+    void received(const std::string& name, const interval& when, std::span<const std::uint8_t> bytes,
                   std::uint64_t address);
+    void tell_step(const path& p, checkpoint what, const interval& when);
     void finish(path& p);
 
     std::map<const sim::probe*, place> places_;  // looked up, never walked
@@ -86,6 +95,7 @@ private:
     std::map<packet_name, path_ptr> on_wire_;
     std::vector<message_path> finished_;
     std::size_t posted_ = 0;
+    std::vector<message_listener*> listeners_;
 };
 
 }  // namespace vinic::traces

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "traces/account.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "firmware/abi/myvia_card.h"
@@ -135,6 +137,41 @@ TEST(account, what_lies_before_an_earlier_checkpoint_counts_as_overlap) {
     EXPECT_EQ(m[checkpoint::doorbell], 10'500u);  // it was there 300 ps before VipPostSend returned
     EXPECT_EQ(m.overlapped, 300u);
     EXPECT_EQ(m.latency(), 1300u);
+}
+
+TEST(account, tells_each_step_of_a_message_with_its_probe_while_it_is_under_way) {
+    struct : message_listener {
+        void on_step(const message_path& m, checkpoint what, const sim::probe& where, sim::picoseconds begin,
+                     sim::picoseconds end) override {
+            EXPECT_EQ(m.number, 1u);
+            EXPECT_EQ(m.descriptor, 0x1000u);
+            steps.push_back(fmt::format("{} {} {}-{}", static_cast<int>(what), where.name(), begin, end));
+        }
+        void on_packet_of(const message_path& m, const abi::packet_header& h) override {
+            packets.push_back(fmt::format("{} {}", m.number, h.sequence));
+        }
+        std::vector<std::string> steps, packets;
+    } told;
+    world w;
+    w.watching.tell(told);
+    w.post_receive(0);
+    w.send(10'000, 7);
+    w.arrive(10'000, 7);
+    const auto step = [](checkpoint what, const char* rest) {
+        return fmt::format("{} {}", static_cast<int>(what), rest);
+    };
+    EXPECT_EQ(told.steps,
+              (std::vector<std::string>{
+                  step(checkpoint::post_begin, "node0.vipl.call 10000-10100"),
+                  step(checkpoint::doorbell, "node0.nic.pci.write 10150-10200"),
+                  step(checkpoint::descriptor_begin, "node0.nic.dma.channel0.payload 10300-10400"),
+                  step(checkpoint::payload_begin, "node0.nic.dma.channel0.payload 10500-10600"),
+                  step(checkpoint::send, "node0.nic.send.packet 10700-10700"),
+                  step(checkpoint::receive, "node1.nic.receive.packet 10800-10800"),
+                  step(checkpoint::data_begin, "node1.nic.dma.channel2.payload 10900-11000"),
+                  step(checkpoint::completion_begin, "node1.nic.dma.channel2.payload 11100-11200"),
+                  step(checkpoint::taken, "node1.vipl.call 11250-11300")}));
+    EXPECT_EQ(told.packets, std::vector<std::string>{"1 7"});
 }
 
 }  // namespace
