@@ -22,7 +22,8 @@ enum register_offset : uint32_t {
     IT1 = 0x0C0,
     IT2 = 0x0C8,
     RMW = 0x0D0,      // receive pointer
-    RMC = 0x0D8,      // receive pointer, CRC-32 starts here
+    RMC = 0x0D8,      // receive pointer, CRC-32 starts here: its remainder, 4 bytes, stands in place of the
+                      // packet's CRC-32, before that of the CRC-8; 0 when the packet is intact
     RMP = 0x0E0,      // receive pointer: start of the buffer, then how far the engine came:
                       // behind the last word it wrote, that of the CRC-8 remainder. That byte follows the
                       // packet's last one and is 0 when the packet is intact (B3)
@@ -31,7 +32,7 @@ enum register_offset : uint32_t {
     SMH = 0x0F8,      // end of the routing header
     SML = 0x100,      // send limit: address of the last word of a part; more parts follow; starts the engine
     SMLT = 0x108,     // the same for the last part: tail and CRC are appended
-    SMC = 0x110,      // start of CRC-32
+    SMC = 0x110,      // start of CRC-32, for the next packet: it follows the packet's last byte
     SA = 0x118,       // leading bytes of the first word to skip
     MYRINET = 0x130,  // link control
     DEBUG = 0x138,

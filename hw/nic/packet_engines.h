@@ -5,17 +5,24 @@
 // Send. SMP holds the first word of a part; writing its last word to SML (more parts follow) or SMLT (last
 // part: CRC-8 and tail follow) starts the part; SA leading bytes of the first word are skipped. The bytes are
 // those that the SRAM holds then; the engine takes slots as the bytes leave. SEND is set when the part has
-// left; to start another one before is an error of the firmware.
+// left; to start another one before is an error of the firmware. Where MYRINET enables CRC-32 and SMC was
+// written for the packet, the CRC-32 of the bytes from there to the packet's end follows them, before the
+// CRC-8: it is made as they pass, and costs the four bytes on the wire.
 //
 // Receive. RMP holds the first byte of a buffer; writing its last word to RML arms the engine for one packet.
 // The bytes of a packet, from its type field on, take slots as they come in; they are all in the SRAM after
 // the last slot of the packet, or of the buffer when that ends before the packet: BUFF, and the rest waits in
 // the link's slack buffer until the engine is armed again. Behind the data lies the remainder of the CRC-8,
 // zero for a whole packet. RECV: RMP stands at the next multiple of pointer_bytes behind that byte, and the
-// ORUN bits say by how much it overran it. A head that waits while no buffer is armed sets HEAD.
+// ORUN bits say by how much it overran it. A head that waits while no buffer is armed sets HEAD. Where
+// MYRINET enables CRC-32 and the buffer's start was written to RMC, the packet's last four bytes are taken
+// for the CRC-32 of all that came before them in this buffer and those after it; in their place stands its
+// remainder, zero for a whole packet. (That a remainder is what the engine leaves, as with CRC-8, and that
+// SMC and RMC hold for one packet, is assumed: the facts name no more than the registers.)
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -56,6 +63,7 @@ public:
 
 private:
     void start(std::uint32_t last_word, bool last, cycle at);
+    void add_crc32();
     void set_pointer(std::uint32_t value, cycle at);
     void require_ready(const char* what, cycle at) const;
     void launch();
@@ -69,8 +77,10 @@ private:
     std::uint32_t smp_ = 0, sa_ = 0, limit_ = 0;
     bool last_ = false;
     bool busy_ = false;
-    cycle ready_from_ = 0;       // the engine takes the next part from this cycle on
-    std::uint32_t address_ = 0;  // of the part under way
+    std::optional<std::uint32_t> smc_;    // where the CRC-32 of the packet starts
+    std::optional<std::uint32_t> crc32_;  // of what has been covered so far
+    cycle ready_from_ = 0;                // the engine takes the next part from this cycle on
+    std::uint32_t address_ = 0;           // of the part under way
     std::uint64_t length_ = 0;
     std::uint64_t wire_base_ = 0;  // number of its first byte at the port
     std::vector<std::uint8_t> data_;
@@ -87,9 +97,11 @@ public:
     sim::parameter<std::uint64_t> pointer_bytes;
 
     sim::counter<sim::unit::packets> packets{*this, "packets", "packets received"};
-    sim::counter<sim::unit::bytes> bytes{*this, "bytes", "bytes received, without CRC-8"};
+    sim::counter<sim::unit::bytes> bytes{*this, "bytes", "bytes received, without CRCs"};
     sim::counter<sim::unit::packets> bad_crc{*this, "bad_crc",
                                              "packets with a CRC-8 remainder other than zero"};
+    sim::counter<sim::unit::packets> bad_crc32{*this, "bad_crc32",
+                                               "packets with a CRC-32 remainder other than zero"};
     sim::counter<sim::unit::events> limits_hit{*this, "limits_hit",
                                                "buffers that ended before their packet (BUFF)"};
     sim::counter<sim::unit::events> heads_waited{*this, "heads_waited",
@@ -111,12 +123,14 @@ public:
     void on_taking_changed();
 
 private:
+    void set_pointer(std::uint32_t value, bool starts_crc32);
     void arm(std::uint32_t last_word, cycle at);
     std::uint32_t pointer(cycle at) const;
     void react();
     void begin_taking();
     void reserve_slots();
     void store(std::span<const std::uint8_t> characters);
+    void check_crc32(std::span<const std::uint8_t> content);
     void stored_limit();
     void stored_tail();
     std::uint64_t slots_of(std::uint64_t from, std::uint64_t to) const;
@@ -136,7 +150,10 @@ private:
     bool told_ = false;               // ... and HEAD was set for it, or it had a buffer already
     std::uint64_t taken_before_ = 0;  // characters of the packet that earlier buffers took
     std::vector<std::uint8_t> data_;  // characters on their way to the SRAM
-    std::uint64_t packet_bytes_ = 0;
+    bool starts_crc32_ = false;       // the buffer's start was written to RMC
+    std::optional<std::uint64_t> crc32_from_;  // the first byte of the packet that its CRC-32 covers
+    std::uint64_t packet_bytes_ = 0;           // without CRCs
+    std::uint32_t crc32_remainder_ = 0;
     std::uint8_t remainder_ = 0;
     sim::picoseconds began_ = 0;
     sc_core::sc_event react_;

@@ -2,7 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
+#include "firmware/abi/lanai_registers.h"
+#include "hw/link/crc.h"
 #include "hw/nic/packet_engines.h"
 
 namespace vinic::nic {
@@ -11,6 +14,7 @@ namespace {
 
 constexpr const char* states[] = {"idle", "armed", "receiving", "storing"};
 constexpr std::uint32_t word_bytes = 4;  // RML holds the address of a word of 4 bytes (B4)
+constexpr std::uint64_t crc32_bytes = 4;
 
 }  // namespace
 
@@ -32,14 +36,11 @@ receive_dma::receive_dma(const sc_core::sc_module_name& name, const card_clock& 
     SC_METHOD(react);
     sensitive << react_;
     dont_initialize();
-    const special_registers::handler buffer{[this](cycle at) { return pointer(at); },
-                                            [this](std::uint32_t v, cycle) {
-                                                if (taking_)
-                                                    memory_.fail("RMP written while a packet comes in");
-                                                rmp_ = v;
-                                            }};
     for (const chip_register which : {chip_register::rmp, chip_register::rmw, chip_register::rmc})
-        registers.connect(which, buffer);
+        registers.connect(which, {[this](cycle at) { return pointer(at); },
+                                  [this, starts_crc32 = which == chip_register::rmc](std::uint32_t v, cycle) {
+                                      set_pointer(v, starts_crc32);
+                                  }});
     registers.connect(chip_register::rml, {nullptr, [this](std::uint32_t v, cycle at) { arm(v, at); }});
 }
 
@@ -49,6 +50,13 @@ std::uint32_t receive_dma::pointer(cycle at) const {
     if (!taking_ || storing_) return rmp_;
     const std::uint64_t came = port_->taken(clock_.time_of(at)) - taken_before_;
     return rmp_ + static_cast<std::uint32_t>(std::min(came, room_));
+}
+
+void receive_dma::set_pointer(std::uint32_t value, bool starts_crc32) {
+    if (taking_) memory_.fail("RMP written while a packet comes in");
+    rmp_ = value;
+    starts_crc32_ =
+        starts_crc32 && (registers_.stored(chip_register::myrinet) & abi::lanai9::MYRINET_CRC32_ENABLE) != 0;
 }
 
 void receive_dma::arm(std::uint32_t last_word, cycle) {
@@ -81,6 +89,7 @@ void receive_dma::react() {
 void receive_dma::begin_taking() {
     taking_ = true;
     head_ = false;
+    if (std::exchange(starts_crc32_, false)) crc32_from_ = taken_before_;
     began_ = sim::now();
     show();
     // Out of the slack buffer no faster than the SRAM takes it.
@@ -142,20 +151,46 @@ void receive_dma::on_tail(const link::packet_ptr& what, std::uint64_t size, std:
     const auto all = what->bytes();
     const std::uint64_t offset = all.size() - link::crc_characters - size;
     store(all.subspan(offset + taken_before_, size - std::min(size, taken_before_)));
-    data_.push_back(remainder);
     packet_bytes_ = size;
+    check_crc32(all.subspan(offset, size));
+    data_.push_back(remainder);
     remainder_ = remainder;
     memory_.receive.write_last(rmp_, data_, 1, [this] { stored_tail(); });
+}
+
+/// Puts the remainder of the CRC-32 in its place, as far as that is in this buffer. A packet that is too
+/// short to have one is bad.
+void receive_dma::check_crc32(std::span<const std::uint8_t> content) {
+    crc32_remainder_ = 0;
+    if (!crc32_from_) return;
+    const std::uint64_t covered = *crc32_from_ + crc32_bytes;
+    crc32_remainder_ = ~std::uint32_t{0};
+    if (content.size() >= covered) {
+        packet_bytes_ -= crc32_bytes;
+        const auto crc = content.last(crc32_bytes);
+        const std::uint32_t received = std::uint32_t{crc[0]} << 24 | crc[1] << 16 | crc[2] << 8 | crc[3];
+        crc32_remainder_ = received ^ link::crc32(content.subspan(*crc32_from_, content.size() - covered));
+    }
+    std::uint32_t left = crc32_remainder_;
+    for (std::uint64_t i = 1; i <= std::min<std::uint64_t>(crc32_bytes, data_.size()); ++i, left >>= 8)
+        data_[data_.size() - i] = static_cast<std::uint8_t>(left);
 }
 
 void receive_dma::stored_tail() {
     packets.add();
     bytes.add(packet_bytes_);
     if (remainder_ != 0) bad_crc.add();
-    reception.report(began_, sim::now(), remainder_ == 0 ? "packet" : "bad packet",
-                     {{"address", rmp_}, {"bytes", packet_bytes_}, {"remainder", remainder_}});
-    packet.report(sim::now(), std::span(data_).first(data_.size() - 1),
-                  remainder_ == 0 ? "packet" : "bad packet", {{"address", rmp_}});
+    if (crc32_remainder_ != 0) bad_crc32.add();
+    const char* what = remainder_ == 0 && crc32_remainder_ == 0 ? "packet" : "bad packet";
+    reception.report(began_, sim::now(), what,
+                     {{"address", rmp_},
+                      {"bytes", packet_bytes_},
+                      {"remainder", remainder_},
+                      {"crc32_remainder", crc32_remainder_}});
+    const std::uint64_t crcs = link::crc_characters + (crc32_from_ ? crc32_bytes : 0);
+    packet.report(sim::now(), std::span(data_).first(data_.size() - std::min(data_.size(), crcs)), what,
+                  {{"address", rmp_}});
+    crc32_from_.reset();
     const std::uint64_t end = rmp_ + data_.size(), step = pointer_bytes;
     rmp_ = static_cast<std::uint32_t>((end + step - 1) / step * step);
     const std::uint64_t over = rmp_ - end;
@@ -171,7 +206,8 @@ void receive_dma::stored_tail() {
 
 void receive_dma::reset() {
     rmp_ = 0;
-    armed_ = false;
+    armed_ = starts_crc32_ = false;
+    crc32_from_.reset();
     memory_.receive.reset();
     show();
 }

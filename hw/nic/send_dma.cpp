@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "firmware/abi/lanai_registers.h"
+#include "hw/link/crc.h"
 #include "hw/nic/packet_engines.h"
 
 namespace vinic::nic {
@@ -36,6 +38,11 @@ send_dma::send_dma(const sc_core::sc_module_name& name, const card_clock& clock,
                                            [this](std::uint32_t v, cycle at) { set_pointer(v, at); }});
     registers.connect(chip_register::sa, {[this](cycle) { return sa_; },
                                           [this](std::uint32_t v, cycle) { sa_ = v % word_bytes; }});
+    registers.connect(chip_register::smc, {[this](cycle) { return smc_.value_or(0); },
+                                           [this](std::uint32_t v, cycle at) {
+                                               require_ready("SMC", at);
+                                               smc_ = v;
+                                           }});
     registers.connect(chip_register::sml, {[this](cycle) { return limit_; },
                                            [this](std::uint32_t v, cycle at) { start(v, false, at); }});
     registers.connect(chip_register::smlt, {[this](cycle) { return limit_; },
@@ -64,6 +71,7 @@ void send_dma::start(std::uint32_t last_word, bool last, cycle at) {
     data_.resize(length_);
     memory_.peek(address_, data_);
     last_ = last;
+    add_crc32();
     busy_ = true;
     sa_ = 0;
     began_ = sim::now();
@@ -71,10 +79,29 @@ void send_dma::start(std::uint32_t last_word, bool last, cycle at) {
     launch_.notify(clock_.until(at + start_clocks));
 }
 
+/// Carries the CRC-32 on over the part, and puts it behind the last one.
+void send_dma::add_crc32() {
+    std::span<const std::uint8_t> covered = data_;
+    const bool enabled = (registers_.stored(chip_register::myrinet) & abi::lanai9::MYRINET_CRC32_ENABLE) != 0;
+    if (enabled && smc_ && *smc_ >= address_ && *smc_ - address_ < length_) {
+        covered = covered.subspan(*smc_ - address_);
+        crc32_ = 0;
+        smc_.reset();
+    }
+    if (crc32_) crc32_ = link::crc32(covered, *crc32_);
+    if (!last_) return;
+    if (crc32_)
+        for (int shift = 24; shift >= 0; shift -= 8)
+            data_.push_back(static_cast<std::uint8_t>(*crc32_ >> shift));
+    crc32_.reset();
+    smc_.reset();
+}
+
 void send_dma::launch() {
     wire_base_ = port_->sending().end();
     bytes.add(length_);
-    packet.report(sim::now(), data_, last_ ? "last part" : "part", {{"address", address_}});
+    packet.report(sim::now(), std::span(data_).first(length_), last_ ? "last part" : "part",
+                  {{"address", address_}});
     port_->send(data_, last_);
     if (busy_) reserve_slots();
 }
@@ -121,6 +148,8 @@ void send_dma::part_left() {
 void send_dma::reset() {
     busy_ = false;
     smp_ = sa_ = limit_ = 0;
+    smc_.reset();
+    crc32_.reset();
     ready_from_ = 0;
     launch_.cancel();
     memory_.send.reset();

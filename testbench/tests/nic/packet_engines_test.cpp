@@ -237,6 +237,219 @@ TEST(packet_engines, damaged_packet_leaves_a_remainder) {
     EXPECT_EQ(link::crc8(std::span(got).first(256)) == sent, false);
 }
 
+// --- CRC-32 (B4: MYRINET CRC32_ENABLE, SMC, RMC)
+
+constexpr std::uint32_t crc32_of_check_string = 0xCBF43926;  // of "123456789": CRC-32 of IEEE 802.3
+
+std::vector<std::uint8_t> check_string() { return {'1', '2', '3', '4', '5', '6', '7', '8', '9'}; }
+
+/// 3 bytes of another header, then the check string, from 0x1000 on.
+struct crc32_bench : bench {
+    explicit crc32_bench(const test::settings& given = {}) : bench(given) {
+        auto bytes = check_string();
+        bytes.insert(bytes.begin(), {0x11, 0x22, 0x33});
+        a.memory.poke(0x1000, bytes);
+    }
+    void enable_in(cycle at, bool sender, bool receiver) {
+        in(at, [=, this](cycle c) {
+            a.store(reg::MYRINET, sender ? reg::MYRINET_CRC32_ENABLE : 0u, c);
+            b.store(reg::MYRINET, receiver ? reg::MYRINET_CRC32_ENABLE : 0u, c);
+        });
+    }
+    void send_covered_in(cycle at, std::uint32_t from, std::uint32_t bytes = 12) {
+        in(at, [=, this](cycle c) { a.store(reg::SMC, from, c); });
+        send_in(at, 0x1000, bytes);
+    }
+    void arm_checked_in(cycle at, std::uint32_t address, std::uint32_t bytes) {
+        in(at, [=, this](cycle c) {
+            b.store(reg::RMC, address, c);
+            b.store(reg::RML, address + bytes - 4, c);
+        });
+    }
+    std::vector<std::uint8_t> received(std::uint32_t address, std::size_t bytes) {
+        std::vector<std::uint8_t> got(bytes);
+        b.memory.peek(address, got);
+        return got;
+    }
+};
+
+TEST(packet_engines, crc32_of_the_bytes_from_smc_on_follows_them) {
+    crc32_bench b;
+    b.enable_in(4, true, true);
+    b.arm_in(5, 0x2000, 64);  // RMP: the receiver looks at nothing
+    b.send_covered_in(10, 0x1003);
+    b.run();
+    std::vector<std::uint8_t> expected = {0x11, 0x22, 0x33, '1',  '2',  '3',  '4',  '5', '6',
+                                          '7',  '8',  '9',  0xCB, 0xF4, 0x39, 0x26, 0};
+    EXPECT_EQ(b.received(0x2000, 17), expected);
+    // 12 bytes and 4 of the CRC-32, then CRC-8 and GAP; slots for the 12 bytes only.
+    EXPECT_EQ(b.log.spans.at("a_send.part").at(0).end, 12 * cycle_ps + 17 * byte_ps);
+    EXPECT_EQ(b.a.memory.send.slots.value(), 2u);
+    EXPECT_EQ(b.a.send.bytes.value(), 12u);
+    EXPECT_EQ(b.b.receive.bytes.value(), 16u);
+}
+
+TEST(packet_engines, crc32_needs_the_enable_bit_and_smc) {
+    for (const auto& [enabled, written] : {std::pair{false, true}, std::pair{true, false}}) {
+        crc32_bench b;
+        b.enable_in(4, enabled, false);
+        b.arm_in(5, 0x2000, 64);
+        if (written)
+            b.send_covered_in(10, 0x1000);
+        else
+            b.send_in(10, 0x1000, 12);
+        b.run();
+        EXPECT_EQ(b.b.receive.bytes.value(), 12u);
+        EXPECT_EQ(b.log.spans.at("a_send.part").at(0).end, 12 * cycle_ps + 13 * byte_ps);
+    }
+}
+
+TEST(packet_engines, smc_holds_for_one_packet) {
+    crc32_bench b;
+    b.enable_in(4, true, true);
+    b.arm_in(5, 0x2000, 64);
+    b.send_covered_in(10, 0x1003);
+    b.in(200, [&](cycle c) { b.a.store(reg::ISR, reg::ISR_SEND, c); });
+    b.arm_in(200, 0x3000, 64);
+    b.send_in(201, 0x1000, 12);
+    b.run();
+    EXPECT_EQ(b.b.receive.bytes.value(), 16u + 12u);
+}
+
+TEST(packet_engines, crc32_goes_on_over_parts) {
+    crc32_bench b;
+    b.enable_in(4, true, false);
+    b.arm_in(5, 0x2000, 64);
+    b.in(10, [&](cycle c) {
+        b.a.store(reg::SMC, 0x1003, c);
+        b.a.store(reg::SMP, 0x1000, c);
+        b.a.store(reg::SML, 0x1004, c);  // up to '5'
+    });
+    b.in(100, [&](cycle c) { b.a.store(reg::SMP, 0x1008, c), b.a.store(reg::SMLT, 0x1008, c); });
+    b.run();
+    const auto got = b.received(0x2000, 17);
+    EXPECT_EQ(std::vector<std::uint8_t>(got.begin() + 12, got.end()),
+              (std::vector<std::uint8_t>{0xCB, 0xF4, 0x39, 0x26, 0}));
+}
+
+// Nothing is later than it is for 16 bytes without CRC-32: 17 bytes in 3 words.
+TEST(packet_engines, rmc_leaves_the_remainder_in_place_of_the_crc32) {
+    sim::picoseconds plain_end;
+    {
+        bench plain;
+        plain.a.memory.poke(0x1000, counted(16));
+        plain.arm_in(5, 0x2000, 64);
+        plain.send_in(10, 0x1000, 16);
+        plain.run();
+        plain_end = plain.log.spans.at("b_receive.reception").at(0).end;
+    }
+    crc32_bench b;
+    b.enable_in(4, true, true);
+    b.arm_checked_in(5, 0x2000, 64);
+    b.send_covered_in(10, 0x1000);
+    b.run();
+    auto expected = check_string();
+    expected.insert(expected.begin(), {0x11, 0x22, 0x33});
+    expected.resize(12 + 4 + 1);
+    EXPECT_EQ(b.received(0x2000, 17), expected);
+    EXPECT_EQ(b.b.receive.bad_crc32.value(), 0u);
+    EXPECT_EQ(b.b.receive.bytes.value(), 12u);
+    EXPECT_EQ(b.log.spans.at("b_receive.reception").at(0).end, plain_end);
+    const cycle seen = b.first_seen(b.log.values.at("b_registers.isr"), reg::ISR_RECV);
+    EXPECT_EQ(b.b.load(reg::RMP, seen), 0x2018u);
+    EXPECT_EQ(b.b.memory.receive.slots.value(), 3u);
+}
+
+// What does not end with its CRC-32 leaves the difference: the sender covers 9 bytes, the receiver looks
+// at 12.
+TEST(packet_engines, another_crc32_leaves_a_remainder) {
+    crc32_bench b;
+    b.enable_in(4, true, true);
+    b.arm_checked_in(5, 0x2000, 64);
+    b.send_covered_in(10, 0x1003);
+    b.run();
+    auto bytes = check_string();
+    bytes.insert(bytes.begin(), {0x11, 0x22, 0x33});
+    const std::uint32_t remainder = link::crc32(bytes) ^ crc32_of_check_string;
+    const auto got = b.received(0x2000, 17);
+    for (int i = 0; i < 4; ++i) EXPECT_EQ(got[12 + i], static_cast<std::uint8_t>(remainder >> (24 - 8 * i)));
+    EXPECT_EQ(got[16], 0);  // the CRC-8 is right
+    EXPECT_EQ(b.b.receive.bad_crc32.value(), 1u);
+    EXPECT_EQ(b.b.receive.bad_crc.value(), 0u);
+}
+
+TEST(packet_engines, rmc_without_the_enable_bit_is_rmp) {
+    crc32_bench b;
+    b.enable_in(4, true, false);
+    b.arm_checked_in(5, 0x2000, 64);
+    b.send_covered_in(10, 0x1003);
+    b.run();
+    EXPECT_EQ(b.received(0x2000, 17)[12], 0xCB);
+    EXPECT_EQ(b.b.receive.bad_crc32.value(), 0u);
+}
+
+TEST(packet_engines, a_packet_too_short_for_a_crc32_is_bad) {
+    crc32_bench b;
+    b.enable_in(4, false, true);
+    b.in(5, [&](cycle c) { b.b.store(reg::RMC, 0x2000, c), b.b.store(reg::RML, 0x203C, c); });
+    b.in(10, [&](cycle c) {
+        b.a.store(reg::SMP, 0x1000, c);
+        b.a.store(reg::SA, 1, c);
+        b.a.store(reg::SMLT, 0x1000, c);  // 3 bytes
+    });
+    b.run();
+    EXPECT_EQ(b.b.receive.bad_crc32.value(), 1u);
+}
+
+/// Every boundary between two buffers, those within the CRC-32 too: what stands where is as in one buffer.
+TEST(packet_engines, crc32_over_two_buffers) {
+    for (std::uint32_t first = 4; first <= 16; first += 4) {
+        crc32_bench b;
+        b.enable_in(4, true, true);
+        b.arm_checked_in(5, 0x2000, first);
+        b.send_covered_in(10, 0x1000);
+        b.arm_in(501, 0x3000, 64);
+        b.run();
+        EXPECT_EQ(b.b.receive.limits_hit.value(), 1u) << first;
+        EXPECT_EQ(b.b.receive.bad_crc32.value(), 0u) << first;
+        const auto rest = b.received(0x3000, 17 - first);
+        EXPECT_TRUE(std::all_of(rest.end() - std::min<std::size_t>(5, rest.size()), rest.end(),
+                                [](auto byte) { return byte == 0; }))
+            << first;
+    }
+}
+
+// Bit errors at such a rate that the CRC-8 alone lets some of many packets pass: one of 256 of the bad ones.
+TEST(packet_engines, crc32_finds_what_crc8_does_not) {
+    crc32_bench b(test::settings{{"link.bit_error_rate", "0.001"}});
+    const auto data = counted(512);
+    b.a.memory.poke(0x1000, data);
+    b.enable_in(4, true, true);
+    unsigned deceived = 0, wrong = 0, packets = 0;
+    std::function<void(cycle)> again = [&](cycle c) {
+        if (packets != 0) {
+            const auto got = b.received(0x2000, 512 + 5);
+            const bool whole8 = got[516] == 0;
+            const bool whole32 =
+                std::all_of(got.begin() + 512, got.begin() + 516, [](auto x) { return x == 0; });
+            const bool same = std::equal(data.begin(), data.end(), got.begin());
+            deceived += whole8 && !same;
+            wrong += whole32 && !same;
+        }
+        if (packets++ == 2000) return;
+        b.a.store(reg::ISR, reg::ISR_SEND, c);
+        b.b.store(reg::RMC, 0x2000, c), b.b.store(reg::RML, 0x2000 + 1020, c);
+        b.a.store(reg::SMC, 0x1000, c);
+        b.a.store(reg::SMP, 0x1000, c), b.a.store(reg::SMLT, 0x1000 + 508, c);
+        b.in(c + 600, again);
+    };
+    b.in(10, again);
+    b.run();
+    EXPECT_EQ(b.b.receive.packets.value(), 2000u);
+    EXPECT_GT(deceived, 0u);
+    EXPECT_EQ(wrong, 0u);
+}
+
 TEST(packet_engines, packets_back_to_back) {
     bench b;
     for (unsigned i = 0; i < 3; ++i) b.a.memory.poke(0x1000 + i * 0x100, counted(64, i));
