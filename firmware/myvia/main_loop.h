@@ -169,7 +169,7 @@ inline void initialise() {
     credits.initialise();
     initialise_events();
     store(ISR, ~(ISR_HOST_SIG | ISR_LANAI_SIG));
-    store(MYRINET, MYRINET_TX_CRC8_ENABLE | MYRINET_RX_CRC8_ENABLE);
+    store(MYRINET, MYRINET_CRC32_ENABLE | MYRINET_TX_CRC8_ENABLE | MYRINET_RX_CRC8_ENABLE);
     initialise_packets();
     for (vi& one : vis) one.process = one.bell = no_process;
     store(EIMR, ISR_HOST_SIG);

@@ -72,7 +72,7 @@ struct alignas(8) packet {
     uint32_t begun;      // fetching or placing has begun: all checks of the packet are over
 
     alignas(8) uint32_t route[2];
-    uint32_t words[header_words + body_words + 2];  // header, body, CRC-8 and what the engine rounds up to
+    uint32_t words[header_words + body_words + 2];  // header, body, CRCs and what the engine rounds up to
 
     uint32_t* body() { return words + header_words; }
 };
@@ -102,9 +102,10 @@ inline uint32_t packet_length(const packet& of) {
 }
 inline uint32_t packet_kind(const packet& of) { return network(of.words[header_kind_flags_length]) >> 24; }
 
+// The CRC-32 covers all that a packet has behind its route.
 inline void arm_receive(packet* into) {
     armed_buffer = into;
-    hardware::store(hardware::RMP, hardware::sram_address(into->words));
+    hardware::store(hardware::RMC, hardware::sram_address(into->words));
     hardware::store(hardware::RML, hardware::sram_address(into->words + header_words + body_words + 1));
 }
 

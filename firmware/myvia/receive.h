@@ -347,19 +347,20 @@ inline constexpr uint32_t usual_flags = (abi::packet_immediate | abi::packet_wan
 
 // --- From the link
 
-inline uint32_t remainder_byte(const packet& of, uint32_t bytes) {
-    return reinterpret_cast<const uint8_t*>(of.words)[bytes];
+// The data ends with the CRC-32's remainder, which is 0 when all is well; the CRC-8's, which finds no more,
+// is not looked at, and then comes the engine's rounding.
+inline uint32_t remainder(const packet& of, uint32_t bytes) { return of.words[bytes / 4]; }
+inline uint32_t beyond_data(const packet& of, uint32_t bytes, uint32_t end) {
+    return end - (hardware::sram_address(of.words) + sizeof(uint32_t) + 1) - bytes;
 }
 
-// Takes what the receive engine has finished and drops what is damaged. The data ends with the CRC's
-// remainder, which is 0 when all is well (facts B3), and then the engine's rounding.
+// Takes what the receive engine has finished and drops what is damaged.
 [[gnu::noinline]] inline void queue_arrival(packet* arrived, uint32_t end) {
     const uint32_t length = packet_length(*arrived);
     uint32_t bytes = 4 * header_words + (length + 3) / 4 * 4;
     if (packet_kind(*arrived) == abi::packet_rdma_write) bytes += 4 * rdma_words;
-    const uint32_t beyond = end - hardware::sram_address(arrived->words) - bytes - 1;
-    const bool damaged = discarding || length > abi::packet_payload_max || beyond >= 8 ||
-                         remainder_byte(*arrived, bytes) != 0 ||
+    const bool damaged = discarding || length > abi::packet_payload_max ||
+                         beyond_data(*arrived, bytes, end) >= 8 || remainder(*arrived, bytes) != 0 ||
                          arrived->words[header_type] != network(abi::packet_type_vi);
     discarding = 0;
     if (damaged) return release(arrived);
@@ -371,9 +372,9 @@ inline uint32_t remainder_byte(const packet& of, uint32_t bytes) {
 // The packet is intact, of the usual form, and its turn has come. All of queue_arrival's checks.
 [[gnu::always_inline]] inline bool usual_arrival(const packet& arrived, uint32_t length, uint32_t end) {
     const uint32_t bytes = 4 * header_words + (length + 3) / 4 * 4;
-    if (end - hardware::sram_address(arrived.words) - 1 - bytes >= 8) return false;
+    if (beyond_data(arrived, bytes, end) >= 8) return false;
     const uint32_t kind_flags_length = network(arrived.words[header_kind_flags_length]);
-    return (remainder_byte(arrived, bytes) | discarding | reinterpret_cast<uintptr_t>(arrival_queue.head) |
+    return (remainder(arrived, bytes) | discarding | reinterpret_cast<uintptr_t>(arrival_queue.head) |
             ((kind_flags_length & ~(usual_flags | 0xFFFF)) ^ usual_packet) |
             (arrived.words[header_type] ^ network(abi::packet_type_vi))) == 0;
 }

@@ -46,6 +46,7 @@ inline void belongs_to_none(packet& of, bool loopback) {
     hardware::barrier();
     hardware::store(hardware::SMP, first);
     hardware::store(hardware::SA, skip);
+    hardware::store(hardware::SMC, hardware::sram_address(of->words));
     hardware::store(hardware::SMLT, last);
 }
 

@@ -18,6 +18,7 @@ constexpr uint64_t page = 4096;
 constexpr uint64_t memory_bytes = 24u << 20;
 constexpr uint32_t page_table_entries = 8189;  // not a multiple of a line: the last one is short
 constexpr uint32_t event_ring_entries = 24;
+constexpr std::size_t crc_bytes = 5;
 constexpr unsigned steps_per_tick = 8;  // an idle turn of the main loop takes about 0.1 us, a tick 0.5 us
 
 uint8_t* sram(uint32_t address) {
@@ -115,19 +116,26 @@ void fake_card::store_register(uint32_t offset, uint32_t value) {
         for (unsigned i = 0; i != 4; ++i) channels_[i].pulses += value >> i & 1;
     } else if (offset == IT0 || offset == IT1) {
         timers_[offset == IT1] = value;
-    } else if (offset == RMP) {
+    } else if (offset == MYRINET) {
+        crc32_enabled_ = (value & MYRINET_CRC32_ENABLE) != 0;
+    } else if (offset == RMC) {
+        if (!crc32_enabled_) throw std::runtime_error("packets are received without CRC-32");
         receive_pointer_ = value;
     } else if (offset == RML) {
         receive_limit_ = value;
         armed_ = true;
     } else if (offset == SMP) {
         send_start_ = value;
+    } else if (offset == SMC) {
+        crc32_start_ = value;
     } else if (offset == SA) {
         send_skip_ = value;
     } else if (offset == SMLT) {
         if (sending_) throw std::runtime_error("the send engine is started while it runs");
         const uint8_t* first = sram(send_start_) + send_skip_;
         sent.emplace_back(first, static_cast<const uint8_t*>(sram(value) + 4));
+        if (sram(crc32_start_) != std::find_if(first, first + 9, [](uint8_t b) { return b < 0x80; }))
+            throw std::runtime_error("the CRC-32 of a packet does not start behind its route");
         sending_ = true;
     }
 }
@@ -175,7 +183,7 @@ void fake_card::arrive() {
 void fake_card::deliver(const bytes& packet, bool corrupt) {
     const uint32_t room = receive_limit_ + 4 - receive_pointer_;
     armed_ = false;
-    if (packet.size() + 1 > room) {
+    if (packet.size() + crc_bytes > room) {
         std::memcpy(sram(receive_pointer_), packet.data(), room);
         isr_ |= abi::lanai9::ISR_BUFF;
         on_link.insert(on_link.begin() + 1, bytes(packet.begin() + room, packet.end()));
@@ -183,7 +191,8 @@ void fake_card::deliver(const bytes& packet, bool corrupt) {
     }
     bytes arrived = packet;
     if (corrupt) arrived[random() % arrived.size()] ^= 0x10;
-    arrived.push_back(corrupt ? 0x5A : 0);
+    arrived.resize(packet.size() + crc_bytes);  // remainders of CRC-32 and CRC-8
+    if (corrupt) arrived[packet.size() + random() % 4] = 0x5A;
     std::memcpy(sram(receive_pointer_), arrived.data(), arrived.size());
     receive_pointer_ += static_cast<uint32_t>((arrived.size() + 3) / 4 * 4);
     isr_ |= abi::lanai9::ISR_RECV;

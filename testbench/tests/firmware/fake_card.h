@@ -167,6 +167,8 @@ private:
     unsigned steps_ = 0;
     uint32_t isr_ = 0, timers_[2] = {};
     uint32_t send_start_ = 0, send_skip_ = 0, receive_pointer_ = 0, receive_limit_ = 0;
+    uint32_t crc32_start_ = 0;
+    bool crc32_enabled_ = false;
     bool sending_ = false, armed_ = false;
 };
 

@@ -175,7 +175,7 @@ private:
         happened("send");
         bytes packet(&sram_[send_start_ + send_skip_], &sram_[send_end_] + 4);
         while ((packet.front() & 0x80) != 0) packet.erase(packet.begin());
-        packet.push_back(0);  // CRC-8: intact
+        packet.resize(packet.size() + 5);  // CRC-32 and CRC-8: intact
         events_.emplace(now_ + send_cycles, [this] { isr_ |= ISR_SEND; });
         events_.emplace(now_ + wire_cycles, [this, packet] {
             core_.write_sram(receive_, packet);
@@ -192,7 +192,7 @@ private:
     void store(std::uint32_t address, unsigned, std::uint32_t value, cycle) override {
         const std::uint32_t at = address - register_base;
         if (at == ISR) isr_ &= ~value;
-        if (at == RMP) receive_ = value;
+        if (at == RMC) receive_ = value;
         if (at == SMP) send_start_ = value;
         if (at == SA) send_skip_ = value;
         if (at == SMLT) send_end_ = value, send();
