@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <limits>
 #include <memory>
 
 #include "firmware/linker/elf_file.h"
@@ -33,6 +34,8 @@ std::vector<image_segment> read_segments(const elf_file& file) {
         if (h.p_type != PT_LOAD) continue;
         if (h.p_offset > size || h.p_filesz > size - h.p_offset || h.p_filesz > h.p_memsz)
             file.fail("is cut off");
+        if (h.p_memsz > std::numeric_limits<std::uint32_t>::max() - h.p_vaddr)
+            file.fail("has a segment beyond the 32-bit address space");
         segments.push_back({.address = h.p_vaddr,
                             .memory_bytes = h.p_memsz,
                             .executable = (h.p_flags & PF_X) != 0,
@@ -56,6 +59,11 @@ image::image(const std::filesystem::path& path) : path_(path) {
     const elf_file file(path, ET_EXEC, "linked image");
     entry_ = elf32_getehdr(file.get())->e_entry;
     segments_ = read_segments(file);
+    const bool entry_is_code = std::ranges::any_of(segments_, [&](const image_segment& s) {
+        return s.executable && entry_ >= s.address && entry_ - s.address < s.bytes.size();
+    });
+    if (!entry_is_code || entry_ % 4 != 0)
+        file.fail(fmt::format("its entry 0x{:x} is no instruction of it", entry_));
     const std::size_t names = file.section_names();
     std::vector<std::uint8_t> line, line_str, str;
     for (Elf_Scn* scn = elf_nextscn(file.get(), nullptr); scn != nullptr;

@@ -12,7 +12,7 @@ status compare(const compare_options& options) {
     const bool as_json = !options.json.empty();
     output to(as_json ? options.json : "-");
     const bool colours = !as_json && is_terminal(STDOUT_FILENO);
-    to.commit(as_json ? both.to_json().dump(2) + "\n" : both.to_text(colours));
+    to.commit(as_json ? json_text(both.to_json()) : both.to_text(colours));
     const bool failed = options.tolerance_percent && both.beyond(*options.tolerance_percent);
     return failed ? status::failed : status::done;
 }

@@ -15,7 +15,7 @@ status list_designs(const designs_options& options) {
     json rows = json::array();
     for (const auto& name : names_in(folders().designs, ".yaml"))
         rows.push_back({{"design", name}, {"description", load_design(name).description}});
-    to.commit(as_json ? json{{"format", "vinic designs 1"}, {"designs", rows}}.dump(2) + "\n"
+    to.commit(as_json ? json_text({{"format", "vinic designs 1"}, {"designs", rows}})
                       : table_of_rows(rows, is_terminal(STDOUT_FILENO)));
     return status::done;
 }

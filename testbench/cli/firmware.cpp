@@ -88,14 +88,12 @@ status show_firmware(const firmware_options& options) {
     const firmware loaded = load_firmware(firmware_named(options.design));
     const linker::image& image = loaded.image;
     if (as_json) {
-        to.commit(json{{"format", "vinic firmware 1"},
-                       {"firmware", loaded.name},
-                       {"sha256", loaded.sha256},
-                       {"memory_bytes", image.end()},
-                       {"sections", sections_of(image)},
-                       {"functions", functions_of(image)}}
-                      .dump(2) +
-                  "\n");
+        to.commit(json_text({{"format", "vinic firmware 1"},
+                             {"firmware", loaded.name},
+                             {"sha256", loaded.sha256},
+                             {"memory_bytes", image.end()},
+                             {"sections", sections_of(image)},
+                             {"functions", functions_of(image)}}));
         return status::done;
     }
     const bool colours = is_terminal(STDOUT_FILENO);

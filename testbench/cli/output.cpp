@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <map>
 
 #include "hw/sim/error.h"
 
@@ -83,6 +84,19 @@ void check_writable(const std::string& place) {
     if (descriptor < 0) cannot_write(place);
     ::close(descriptor);
     if (!existed) ::unlink(place.c_str());
+}
+
+void check_distinct(const std::vector<std::pair<std::string, std::string>>& places) {
+    std::map<std::filesystem::path, std::string> taken;
+    for (const auto& [option, place] : places) {
+        std::error_code none;
+        const bool device =
+            std::filesystem::exists(place, none) && !std::filesystem::is_regular_file(place, none);
+        if (place.empty() || place == "-" || device) continue;
+        const auto [other, fresh] =
+            taken.emplace(std::filesystem::weakly_canonical(std::filesystem::absolute(place)), option);
+        if (!fresh) throw sim::input_error("{} and {} would both write {}", other->second, option, place);
+    }
 }
 
 bool is_terminal(int descriptor) { return ::isatty(descriptor) == 1; }

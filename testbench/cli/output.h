@@ -2,6 +2,8 @@
 #pragma once
 
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace vinic::testbench {
 
@@ -27,6 +29,10 @@ private:
 
 /// Throws input_error when a stream (a trace) cannot be created there. Leaves no file behind.
 void check_writable(const std::string& place);
+
+/// Throws input_error when two options would write the same file. Pairs of option and place; devices may be
+/// shared.
+void check_distinct(const std::vector<std::pair<std::string, std::string>>& places);
 
 bool is_terminal(int descriptor);
 

@@ -16,9 +16,8 @@ namespace {
 void write(const result_options& options, const char* format, const std::string& design, const char* key,
            const json& rows) {
     output to(options.json.empty() ? "-" : options.json);
-    to.commit(options.json.empty()
-                  ? table_of_rows(rows, is_terminal(STDOUT_FILENO))
-                  : json{{"format", format}, {"design", design}, {key, rows}}.dump(2) + "\n");
+    to.commit(options.json.empty() ? table_of_rows(rows, is_terminal(STDOUT_FILENO))
+                                   : json_text({{"format", format}, {"design", design}, {key, rows}}));
 }
 
 [[noreturn]] void nothing_matches(const char* what, const std::string& pattern) {

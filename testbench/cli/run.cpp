@@ -54,18 +54,20 @@ status print_arguments(const run_options& options, const workload& what) {
         to.commit(fmt::format("{}: {}\n\n{}", options.workload, what.description(),
                               table_of_rows(rows, is_terminal(STDOUT_FILENO))));
     else
-        to.commit(json{{"format", "vinic workload 1"},
-                       {"workload", options.workload},
-                       {"description", what.description()},
-                       {"arguments", rows}}
-                      .dump(2) +
-                  "\n");
+        to.commit(json_text({{"format", "vinic workload 1"},
+                             {"workload", options.workload},
+                             {"description", what.description()},
+                             {"arguments", rows}}));
     return status::done;
 }
 
 /// The places that a run writes to; opened before it, so that nobody simulates in vain.
 struct places {
     explicit places(const run_options& options) {
+        check_distinct({{"--wave", options.wave},
+                        {"--log", options.log},
+                        {"--json", options.json},
+                        {"--profile", options.profile}});
         check_writable(options.wave);
         check_writable(options.log);
         if (!options.json.empty()) json_to.emplace(options.json);
@@ -78,7 +80,7 @@ struct places {
 void write(places& to, const run_options& options, const run_report& report,
            const std::string& profile_text) {
     const bool json_only = options.json == "-";
-    if (to.json_to) to.json_to->commit(to_json(report, options.reproducible).dump(2) + "\n");
+    if (to.json_to) to.json_to->commit(json_text(to_json(report, options.reproducible)));
     if (to.profile_to) to.profile_to->commit(profile_text);
     if (json_only) return;
     std::string text = to_text(report, options.reproducible, is_terminal(STDOUT_FILENO));

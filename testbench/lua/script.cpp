@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "testbench/lua/script.h"
 
+#include <cstdlib>
 #include <lua.hpp>
 
 #include "hw/sim/error.h"
@@ -29,6 +30,28 @@ int with_traceback(lua_State* L) {
     return 1;
 }
 
+/// A script that collects without end is an error of its own, not the end of the program.
+constexpr std::size_t most_bytes = std::size_t{1} << 30;
+
+/// Lua's allocator; `used`: bytes that the script has.
+void* allocate(void* used, void* block, std::size_t old_size, std::size_t new_size) {
+    auto& total = *static_cast<std::size_t*>(used);
+    if (block == nullptr) old_size = 0;  // it is the kind of object then
+    if (new_size > old_size && total + (new_size - old_size) > most_bytes) return nullptr;
+    void* const moved = new_size == 0 ? nullptr : std::realloc(block, new_size);
+    if (new_size == 0)
+        std::free(block);
+    else if (moved == nullptr)
+        return nullptr;
+    total = total - old_size + new_size;
+    return moved;
+}
+
+/// There is no room left in which Lua could say where.
+[[noreturn]] void out_of_memory(const std::string& who) {
+    throw sim::input_error("{}: the script uses more than {} MiB of memory", who, most_bytes >> 20);
+}
+
 constexpr int instructions_between_looks = 100'000;
 
 /// A loop that calls nothing of ours never gives the runner its turn.
@@ -43,7 +66,7 @@ void look_for_interrupt(lua_State* L, lua_Debug*) {
 }  // namespace
 
 script::script(const std::filesystem::path& file, const workload_options& given)
-    : options_(given), state_(luaL_newstate()), load_random_(given.seed, "workload") {
+    : options_(given), state_(lua_newstate(allocate, &used_bytes_)), load_random_(given.seed, "workload") {
     if (!state_) throw std::bad_alloc();
     *static_cast<script**>(lua_getextraspace(state_)) = this;
     try {
@@ -91,9 +114,10 @@ void script::execute_file(const std::filesystem::path& file) {
     lua_sethook(state_, look_for_interrupt, LUA_MASKCOUNT, instructions_between_looks);
     lua_pushcfunction(state_, with_traceback);
     // Mode "t": bytecode could do anything.
-    if (luaL_loadfilex(state_, file.c_str(), options_.unsafe ? nullptr : "t") != LUA_OK ||
-        lua_pcall(state_, 0, 0, 1) != LUA_OK)
-        raise();
+    int ended = luaL_loadfilex(state_, file.c_str(), options_.unsafe ? nullptr : "t");
+    if (ended == LUA_OK) ended = lua_pcall(state_, 0, 0, 1);
+    if (ended == LUA_ERRMEM) out_of_memory(file.string());
+    if (ended != LUA_OK) raise();
     lua_settop(state_, 0);
     executing_file_ = false;
 }
@@ -124,6 +148,7 @@ void script::run_task(task& which, process_environment& in) {
     running_ = nullptr;
     which.environment = nullptr;
     if (failure_) std::rethrow_exception(failure_);
+    if (ended == LUA_ERRMEM) out_of_memory("process " + which.name);
     if (ended == LUA_YIELD)
         throw sim::input_error("process {}: yields outside of a coroutine of its own", which.name);
     if (ended != LUA_OK) {

@@ -80,6 +80,7 @@ private:
     [[noreturn]] void raise();
 
     workload_options options_;
+    std::size_t used_bytes_ = 0;
     lua_State* state_;
     std::vector<std::pair<std::string, std::string>> given_;
     std::vector<workload_argument> arguments_;

@@ -41,6 +41,14 @@ std::string text_argument(lua_State* L, int index, const char* what) {
     return {text, size};
 }
 
+double number_field(lua_State* L, int index, const char* name, double otherwise) {
+    return field(L, index, name, [&] {
+        if (lua_isnil(L, -1)) return otherwise;
+        if (lua_type(L, -1) != LUA_TNUMBER) wrong_argument(L, -1, name, "a number");
+        return lua_tonumber(L, -1);
+    });
+}
+
 std::int64_t integer_field(lua_State* L, int index, const char* name, std::int64_t otherwise) {
     return field(L, index, name,
                  [&] { return lua_isnil(L, -1) ? otherwise : integer_argument(L, -1, name); });

@@ -18,7 +18,8 @@ std::uint64_t unsigned_argument(lua_State* L, int index, const char* what);
 std::string text_argument(lua_State* L, int index, const char* what);
 [[noreturn]] void wrong_argument(lua_State* L, int index, const char* what, const char* expected);
 
-/// Field of the table at `index`: as integer, text or flag; `otherwise` when it is nil.
+/// Field of the table at `index`: as number, integer, text or flag; `otherwise` when it is nil.
+double number_field(lua_State* L, int index, const char* name, double otherwise);
 std::int64_t integer_field(lua_State* L, int index, const char* name, std::int64_t otherwise);
 std::string text_field(lua_State* L, int index, const char* name, const std::string& otherwise);
 bool flag_field(lua_State* L, int index, const char* name, bool otherwise);

@@ -2,7 +2,9 @@
 #include <lua.hpp>
 
 #include <algorithm>
+#include <cfloat>
 #include <charconv>
+#include <limits>
 #include <vector>
 
 #include "hw/host/process.h"
@@ -77,6 +79,15 @@ void push_value(lua_State* L, const workload_argument& argument, int index) {
     }
 }
 
+/// What is no number (NaN) lies between no bounds.
+template <typename Number>
+void check_between(const workload_argument& argument, Number value, Number low, Number high) {
+    if (value >= low && value <= high) return;
+    const bool bounded = high != std::numeric_limits<Number>::max();
+    wrong_value(argument,
+                (bounded ? fmt::format("{} to {}", low, high) : fmt::format("{} or more", low)).c_str());
+}
+
 /// The value on top of the stack, and each number of a list.
 void check_range(lua_State* L, const workload_argument& argument) {
     if (lua_istable(L, -1)) {
@@ -88,14 +99,12 @@ void check_range(lua_State* L, const workload_argument& argument) {
         }
         return;
     }
-    if (!lua_isinteger(L, -1)) return;
-    const std::int64_t value = lua_tointeger(L, -1);
-    const std::int64_t low = integer_field(L, 1, "min", INT64_MIN);
-    const std::int64_t high = integer_field(L, 1, "max", INT64_MAX);
-    if (value >= low && value <= high) return;
-    const std::string range =
-        high == INT64_MAX ? fmt::format("{} or more", low) : fmt::format("{} to {}", low, high);
-    wrong_value(argument, range.c_str());
+    if (lua_isinteger(L, -1))
+        check_between<std::int64_t>(argument, lua_tointeger(L, -1), integer_field(L, 1, "min", INT64_MIN),
+                                    integer_field(L, 1, "max", INT64_MAX));
+    else if (lua_type(L, -1) == LUA_TNUMBER)
+        check_between(argument, lua_tonumber(L, -1), number_field(L, 1, "min", -DBL_MAX),
+                      number_field(L, 1, "max", DBL_MAX));
 }
 
 void check_choice(lua_State* L, const workload_argument& argument) {

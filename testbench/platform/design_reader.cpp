@@ -24,7 +24,11 @@ YAML::Node parse_file(const fs::path& file, const std::string& shown) {
     std::ifstream stream(file);
     if (!stream) throw sim::input_error("cannot read {}", shown);
     try {
-        return YAML::Load(stream);
+        const std::vector<YAML::Node> documents = YAML::LoadAll(stream);
+        if (documents.size() > 1)
+            throw sim::input_error("{}: holds {} documents, expected one; a line `---` parts them", shown,
+                                   documents.size());
+        return documents.empty() ? YAML::Node() : documents.front();
     } catch (const YAML::Exception& error) {
         throw sim::input_error("{}:{}: {}", shown, error.mark.line + 1, error.msg);
     }

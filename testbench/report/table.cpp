@@ -52,7 +52,7 @@ std::string cell(const json& value) {
     if (value.is_string()) return value.get<std::string>();
     if (value.is_number_float()) return fmt::format("{:.3f}", value.get<double>());
     if (value.is_null()) return "";
-    return value.dump();
+    return value.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
 std::string table(const std::vector<std::string>& head, const std::vector<std::vector<std::string>>& rows,

@@ -243,6 +243,36 @@ TEST_F(linking, foreign_elf) {
     }
 }
 
+TEST_F(linking, damaged_images) {
+    const auto body = compile("body.cpp", "extern \"C\" void body() {}");
+    linked({compile("start.s", start), body});
+    constexpr long entry = 24, program_headers = 28;  // in the ELF header
+    constexpr long address = 8, memory_size = 20;     // in a program header
+    const auto damaged = [&](long at, std::uint32_t value, bool in_segment) {
+        fs::copy_file(folder_ / "image.elf", folder_ / "damaged.elf", fs::copy_options::overwrite_existing);
+        std::fstream file(folder_ / "damaged.elf", std::ios::in | std::ios::out | std::ios::binary);
+        if (in_segment) {
+            file.seekg(program_headers);
+            std::uint32_t offset = 0;
+            for (int i = 0; i < 4; ++i) offset = offset << 8 | static_cast<std::uint32_t>(file.get());
+            at += offset;
+        }
+        file.seekp(at);
+        for (int shift = 24; shift >= 0; shift -= 8) file.put(static_cast<char>(value >> shift));
+        file.close();
+        try {
+            image{folder_ / "damaged.elf"};
+        } catch (const image_error& error) {
+            return std::string(error.what());
+        }
+        return std::string();
+    };
+    EXPECT_NE(damaged(entry, 0x00FFFFFC, false).find("entry 0xfffffc is no instruction"), std::string::npos);
+    EXPECT_NE(damaged(entry, 2, false).find("entry 0x2 is no instruction"), std::string::npos);
+    EXPECT_NE(damaged(address, 0xFFFFFFF0, true).find("beyond the 32-bit address space"), std::string::npos);
+    EXPECT_NE(damaged(memory_size, 0, true).find("is cut off"), std::string::npos);
+}
+
 // File and line of each address, through our reader.
 TEST_F(linking, source_lines) {
     const std::string source =

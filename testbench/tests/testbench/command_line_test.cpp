@@ -183,6 +183,8 @@ TEST(bad_input, design_files) {
     vinic.write("f.yaml", "base: myvia\ntopology: {cables: [[node0, left:0]]}\n");
     EXPECT_TRUE(
         contains(refusal(vinic, "run pingpong --design f.yaml"), "f.yaml:2: no switch is named 'left'"));
+    vinic.write("two.yaml", "base: myvia\n---\nnodes: 3\n");
+    EXPECT_TRUE(contains(refusal(vinic, "run pingpong --design two.yaml"), "two.yaml: holds 2 documents"));
     vinic.write("circle.yaml", "base: myvia\nnic: &again {lanai: *again}\n");
     EXPECT_TRUE(contains(refusal(vinic, "run pingpong --design circle.yaml"), "does an alias hold itself?"));
     vinic.write("ports.yaml", "base: myvia\ntopology: {switches: {s: 65}, cables: [[node0, s:0]]}\n");
@@ -204,6 +206,36 @@ TEST(bad_input, scripts) {
     const std::string late = refusal(vinic, "run late.lua --json out.json", false);
     EXPECT_TRUE(contains(late, "late.lua:3: at run time\nstack traceback:")) << late;
     EXPECT_TRUE(contains(late, "late.lua:5: in function")) << late;
+}
+
+TEST(bad_input, scripts_that_collect_without_end) {
+    const program vinic;
+    const std::string collect = "local all = {}\nwhile true do all[#all + 1] = {} end\n";
+    vinic.write("load.lua", collect);
+    EXPECT_TRUE(contains(refusal(vinic, "run load.lua"), "load.lua: the script uses more than 1024 MiB"));
+    vinic.write("late.lua", "process(0, function()\n" + collect + "end)\n");
+    EXPECT_TRUE(contains(refusal(vinic, "run late.lua"), "the script uses more than 1024 MiB of memory"));
+}
+
+TEST(bad_input, numbers_out_of_bounds) {
+    const program vinic;
+    vinic.write("load.lua",
+                "argument { name = 'load', default = 0.5, min = 0.25, max = 1, help = 'Share of the link' }\n"
+                "argument { name = 'gap', default = 1.5, min = 0, help = 'Pause' }\n"
+                "process(0, function() end)\n");
+    EXPECT_EQ(vinic.run("run load.lua -- load=0.25 gap=1e300").status, 0);
+    for (const char* value : {"load=0.2", "load=1.5", "load=nan", "load=-inf"})
+        EXPECT_TRUE(
+            contains(refusal(vinic, std::string("run load.lua -- ") + value), "expected 0.25 to 1 ("));
+    EXPECT_TRUE(contains(refusal(vinic, "run load.lua -- gap=-0.5"), "expected 0 or more ("));
+}
+
+TEST(command_line, names_that_are_no_utf8_still_give_json) {
+    const program vinic;
+    vinic.write("caf\xe9.yaml", "base: myvia\n");
+    const auto outcome = vinic.run("params bus.kind --design caf\xe9.yaml --json");
+    EXPECT_EQ(outcome.status, 0) << outcome.errors;
+    EXPECT_EQ(json::parse(outcome.output)["design"], "caf\xef\xbf\xbd");
 }
 
 TEST(bad_input, firmware) {
@@ -234,6 +266,8 @@ TEST(bad_input, outputs) {
                                "--log no/such/folder.log", "--profile no/such/folder.txt"})
         EXPECT_TRUE(
             contains(refusal(vinic, std::string("run pingpong ") + option), "cannot write no/such/folder"));
+    EXPECT_TRUE(contains(refusal(vinic, "run pingpong --wave a.vcd --log ./a.vcd"),
+                         "--wave and --log would both write ./a.vcd"));
 }
 
 // What is there and no file stays what it is; a symbolic link still points where it did.
