@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <string>
+#include <string_view>
 
 namespace vinic::traces {
 
@@ -21,6 +22,7 @@ public:
     void print(fmt::format_string<Args...> format, Args&&... args) {
         fmt::print(file_, format, std::forward<Args>(args)...);
     }
+    void write(std::string_view bytes) { std::fwrite(bytes.data(), 1, bytes.size(), file_); }
     void flush() { std::fflush(file_); }
 
 private:

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "traces/vi_packet.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstddef>
 
@@ -37,6 +39,23 @@ std::optional<abi::packet_header> vi_header_of(std::span<const std::uint8_t> byt
                   .acknowledge = big32(p + offsetof(header, acknowledge)),
                   .offset = big32(p + offsetof(header, offset)),
                   .immediate = big32(p + offsetof(header, immediate))};
+}
+
+std::string kind_name(std::uint8_t kind) {
+    switch (kind) {
+        case abi::packet_send:
+            return "send";
+        case abi::packet_rdma_write:
+            return "RDMA write";
+        case abi::packet_acknowledge:
+            return "acknowledge";
+        case abi::packet_not_acknowledge:
+            return "not acknowledge";
+        case abi::packet_control:
+            return "control";
+        default:
+            return fmt::format("kind {}", kind);
+    }
 }
 
 }  // namespace vinic::traces

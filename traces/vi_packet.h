@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 
 #include "firmware/abi/wire_format.h"
 
@@ -15,5 +16,8 @@ std::size_t route_bytes_of(std::span<const std::uint8_t> packet);
 /// The header of a VI packet, behind whatever route stands before it; none when it is another packet or too
 /// short for a header.
 std::optional<abi::packet_header> vi_header_of(std::span<const std::uint8_t> packet);
+
+/// "send", "RDMA write" ...; "kind 9" for what wire_format.h does not name.
+std::string kind_name(std::uint8_t kind);
 
 }  // namespace vinic::traces

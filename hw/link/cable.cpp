@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "hw/link/crc.h"
 #include "hw/sim/simulation.h"
 
 namespace vinic::link {
@@ -24,7 +25,10 @@ cable::direction::direction(const sim::module& owner, const std::string& prefix)
       dropped(owner, prefix + ".dropped", "packets that the cable lost"),
       stops(owner, prefix + ".stops", "STOPs that the receiver sent"),
       busy(owner, prefix + ".busy", "share of time from a packet's first character to its GAP"),
-      passing(owner, prefix + ".packet", "a packet, when its GAP is sent, with the cable's bit errors"),
+      passing(
+          owner, prefix + ".packet",
+          "a packet, when its GAP is sent, with the cable's bit errors; when its first byte was sent, and "
+          "the remainder of its CRC-8"),
       state(owner, prefix + ".state", 2, "what the sender puts on the wire", state_names),
       stop(owner, prefix + ".stop", 1, "flow control, as the receiver sends it", flow_names) {}
 
@@ -151,7 +155,8 @@ void cable::end(flight& on, const transfer& message, picoseconds now) {
     seen.state.set(now + byte_ps * gap_characters, idle);
     if (!seen.passing.watched()) return;
     const std::vector<std::uint8_t> bytes = message.what->on_wire(message.first_byte, message.hop);
-    seen.passing.report(now, bytes, on.dropping ? "dropped" : "");
+    seen.passing.report(now, bytes, on.dropping ? "dropped" : "",
+                        {{"began", on.begun}, {"remainder", crc8(bytes)}});
 }
 
 /// Flips bits of the bytes that a message announces for the first time. The distance to the next error is

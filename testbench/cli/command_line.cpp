@@ -43,6 +43,7 @@ void add_trace_options(CLI::App& verb, trace_options& to) {
     verb.add_flag("--fingerprint", to.fingerprint, "Hash of everything that could be seen of the run")
         ->disable_flag_override();
     verb.add_option("--wave", to.wave, "Waveforms of bus, card, core and links")->type_name("FILE.vcd");
+    verb.add_option("--pcap", to.pcap, "Packets of every cable, for Wireshark")->type_name("FILE.pcapng");
     verb.add_option("--log", to.log, "One line per event: time, module, what")->type_name("FILE");
     verb.add_option("--profile", to.profile,
                     "Firmware's cycles per function and source line: to FILE, or printed")

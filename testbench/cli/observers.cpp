@@ -6,6 +6,7 @@
 #include "hw/sim/probe.h"
 #include "hw/sim/simulation.h"
 #include "traces/log_writer.h"
+#include "traces/pcap_writer.h"
 #include "traces/vcd_writer.h"
 
 namespace vinic::testbench {
@@ -20,14 +21,33 @@ std::vector<std::string> logged() {
     return names;
 }
 
+std::string text_of(const link::topology::end& end) {
+    if (end.at == link::topology::end::kind::node) return fmt::format("node{}", end.index);
+    return fmt::format("switch{} port {}", end.index, end.port);
+}
+
+traces::cable_map cables_of(const link::fabric& network) {
+    traces::cable_map all;
+    for (std::size_t i = 0; i < network.cables().size(); ++i) {
+        const link::topology::cable& c = network.layout().cables[i];
+        all[network.cables()[i]->name()] = {text_of(c.a), text_of(c.b)};
+    }
+    return all;
+}
+
 }  // namespace
 
-observers::observers(const trace_options& options) {
+observers::observers(const trace_options& options, const link::fabric& network)
+    : reports_account_(options.account) {
+    // First, so that it knows what a report means when the recorders that ask it get the same one.
+    if (options.account || !options.pcap.empty()) account_.emplace();
     if (!options.wave.empty()) recorders_.push_back(std::make_unique<traces::vcd_writer>(options.wave));
     if (!options.log.empty())
         recorders_.push_back(std::make_unique<traces::log_writer>(options.log, logged()));
+    if (!options.pcap.empty())
+        recorders_.push_back(
+            std::make_unique<traces::pcap_writer>(options.pcap, *account_, cables_of(network)));
     if (options.fingerprint) fingerprint_.emplace();
-    if (options.account) account_.emplace();
 }
 
 observers::~observers() {
@@ -47,7 +67,7 @@ void observers::finish() {
 }
 
 std::optional<account_report> observers::account() const {
-    return account_ ? std::optional<account_report>(account_->messages()) : std::nullopt;
+    return reports_account_ ? std::optional<account_report>(account_->messages()) : std::nullopt;
 }
 
 }  // namespace vinic::testbench

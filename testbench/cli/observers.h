@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "hw/link/fabric.h"
 #include "hw/sim/fingerprint.h"
 #include "testbench/cli/options.h"
 #include "testbench/report/account_report.h"
@@ -17,7 +18,7 @@ namespace vinic::testbench {
 /// Everything that watches a run, as its options ask; attaches to the probes of the platform that exists.
 class observers {
 public:
-    explicit observers(const trace_options& options);
+    observers(const trace_options& options, const link::fabric& network);
     /// Traces are readable up to the moment at which a run broke off.
     ~observers();
     observers(const observers&) = delete;
@@ -32,8 +33,9 @@ public:
     std::optional<account_report> account() const;
 
 private:
-    std::vector<std::unique_ptr<traces::recorder>> recorders_;
+    bool reports_account_;
     std::optional<traces::account> account_;
+    std::vector<std::unique_ptr<traces::recorder>> recorders_;
     std::optional<sim::fingerprint> fingerprint_;
 };
 

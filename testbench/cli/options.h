@@ -34,6 +34,7 @@ struct trace_options {
     bool fingerprint = false;
     std::string wave;
     std::string log;
+    std::string pcap;
     std::string profile;  ///< may be "-"
 };
 

@@ -70,6 +70,7 @@ struct places {
                         {"--profile", options.profile}});
         check_writable(options.wave);
         check_writable(options.log);
+        check_writable(options.pcap);
         if (!options.json.empty()) json_to.emplace(options.json);
         if (!options.profile.empty() && options.profile != "-") profile_to.emplace(options.profile);
     }
@@ -112,7 +113,7 @@ status run(const run_options& options) {
     found.expect_rows(what->expected_rows());
     platform built(on, image, mode_of(options));
     built.load(*what, found);
-    observers watching(options);
+    observers watching(options, built.fabric());
     if (!options.profile.empty())
         for (const auto& one : built.nodes()) one->nic.lanai.core().enable_profile();
 

@@ -38,11 +38,11 @@ TEST_P(same_bytes, as_the_plain_run) {
 
 INSTANTIATE_TEST_SUITE_P(
     run, same_bytes,
-    testing::Combine(testing::Values("pingpong", "stream", "rate", "bidirectional", "all_to_all"),
-                     testing::Values(way{"again", ""}, way{"lockstep", "--lockstep"},
-                                     way{"traced", "--wave w.vcd --log l.txt --profile p.txt"},
-                                     way{"shuffled", "--shuffle 1"},
-                                     way{"shuffled_otherwise", "--shuffle 77"})),
+    testing::Combine(
+        testing::Values("pingpong", "stream", "rate", "bidirectional", "all_to_all"),
+        testing::Values(way{"again", ""}, way{"lockstep", "--lockstep"},
+                        way{"traced", "--wave w.vcd --log l.txt --profile p.txt --pcap p.pcapng"},
+                        way{"shuffled", "--shuffle 1"}, way{"shuffled_otherwise", "--shuffle 77"})),
     [](const auto& of) { return std::string(std::get<0>(of.param)) + "_" + std::get<1>(of.param).name; });
 
 TEST(run, table_has_units_and_a_row_for_each_size) {

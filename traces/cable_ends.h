@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <string>
+
+namespace vinic::traces {
+
+/// What a cable connects: "node0", "switch0 port 3".
+struct cable_ends {
+    std::string a;
+    std::string b;
+};
+
+/// By the cable's hierarchical name.
+using cable_map = std::map<std::string, cable_ends>;
+
+}  // namespace vinic::traces
