@@ -66,6 +66,7 @@ struct places {
     explicit places(const run_options& options) {
         check_distinct({{"--wave", options.wave},
                         {"--log", options.log},
+                        {"--pcap", options.pcap},
                         {"--json", options.json},
                         {"--profile", options.profile}});
         check_writable(options.wave);
