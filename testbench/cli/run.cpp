@@ -136,6 +136,8 @@ status run(const run_options& options) {
                       .failed_checks = found.failed_checks(),
                       .fingerprint = watching.fingerprint(),
                       .cost = driver.cost()};
+    if (end == ending::time_limit) report.stopped = sim::now();
+    report.expected_rows = what->expected_rows();
     for (const auto& argument : what->arguments()) report.arguments[argument.name] = argument.value;
     if (const auto account = watching.account()) {
         report.account = account->to_json();

@@ -132,6 +132,21 @@ function largest_of(sizes)
     return largest
 end
 
+-- Minimum, median, 99th percentile and maximum of numbers: those of rank ceil(n * share), so each is one of them.
+function spread(samples)
+    local sorted, n = table.move(samples, 1, #samples, 1, {}), #samples
+    table.sort(sorted)
+    local function rank(percent) return sorted[math.max(1, (n * percent + 99) // 100)] end
+    return sorted[1], rank(50), rank(99), sorted[n]
+end
+
+-- Takes an option table of a script: what it does not know is a mistake of the script, not a wish that comes true.
+local function check_options(o, known, what)
+    for name in pairs(o) do
+        if not known[name] then error(what .. ": there is no option '" .. tostring(name) .. "'", 3) end
+    end
+end
+
 local levels = {
     unreliable = VIP_SERVICE_UNRELIABLE,
     delivery = VIP_SERVICE_RELIABLE_DELIVERY,
@@ -148,7 +163,16 @@ endpoint.__index = endpoint
 local page = 4096
 local function pages(bytes) return math.max(1, (bytes + page - 1) // page) * page end
 
+local endpoint_options = {
+    bytes = true, sends = true, receives = true, reliability = true, rdma_write = true, nic = true, tag = true,
+    receive_queue = true,
+}
+
 function open_endpoint(o)
+    check_options(o, endpoint_options, "open_endpoint")
+    for _, name in ipairs { "bytes", "sends", "receives" } do
+        if math.type(o[name]) ~= "integer" then error("open_endpoint: expected " .. name .. ", a whole number", 2) end
+    end
     local e = setmetatable({ bytes = o.bytes, sends = {}, receives = {} }, endpoint)
     e.nic = o.nic or ok(VipOpenNic("VINIC"))
     e.tag = o.tag or ok(VipCreatePtag(e.nic))

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cfloat>
 #include <charconv>
+#include <cmath>
 #include <limits>
 #include <vector>
 
@@ -172,6 +173,15 @@ int process(lua_State* L, script& self) {
     return 0;
 }
 
+/// needs_nodes(least): refuses a platform that is too small for the workload.
+int needs_nodes(lua_State* L, script& self) {
+    const std::uint64_t least = unsigned_argument(L, 1, "needs_nodes");
+    if (self.nodes() < least)
+        throw sim::input_error("the workload needs {} nodes or more, the platform has {} (--nodes)", least,
+                               self.nodes());
+    return 0;
+}
+
 host::process& self_of(script& self) { return self.current().environment->self; }
 
 /// now(): simulated time in picoseconds, as the program sees it.
@@ -192,6 +202,11 @@ int sleep(lua_State* L, script& self) {
     return 0;
 }
 
+double finite(const std::string& key, double value) {
+    if (!std::isfinite(value)) throw script_error(fmt::format("row: {} is {}, no result", key, value));
+    return value;
+}
+
 /// row(key, value, key, value, ...): a row of the results. Keys end in their unit: size_bytes, latency_us.
 int row(lua_State* L, script& self) {
     script::task& task = self.current();
@@ -203,7 +218,7 @@ int row(lua_State* L, script& self) {
         if (lua_isinteger(L, i + 1))
             cells[name] = lua_tointeger(L, i + 1);
         else if (lua_type(L, i + 1) == LUA_TNUMBER)
-            cells[name] = lua_tonumber(L, i + 1);
+            cells[name] = finite(name, lua_tonumber(L, i + 1));
         else
             cells[name] = text_argument(L, i + 1, "row: value");
     }
@@ -265,7 +280,10 @@ private:
 
 /// barrier(parties): an object to call; each call returns when all parties have called. For the phases of a
 /// workload: it costs what a sleep and a wake-up cost, and no message.
-int barrier(lua_State* L, script&) {
+int barrier(lua_State* L, script& self) {
+    if (!self.executing_file())
+        throw script_error(
+            "barrier: only outside of processes, as in `local all = barrier(2)`; processes call all()");
     const std::uint64_t parties = unsigned_argument(L, 1, "barrier");
     new (lua_newuserdatauv(L, sizeof(barrier_state), 0)) barrier_state(parties);
     luaL_setmetatable(L, barrier_type);
@@ -290,6 +308,7 @@ void open_workload_library(lua_State* L) {
     for (const auto& [name, function] : {luaL_Reg{"argument", guarded<argument>},
                                          {"description", guarded<description>},
                                          {"expect_rows", guarded<expect_rows>},
+                                         {"needs_nodes", guarded<needs_nodes>},
                                          {"process", guarded<process>},
                                          {"now", guarded<now>},
                                          {"compute", guarded<compute>},

@@ -57,6 +57,7 @@ json to_json(const run_report& report, bool reproducible) {
                 {"arguments", report.arguments},   {"provenance", report.provenance}};
     if (!reproducible) object["provenance"].update(report.provenance_of_run);
     object["results"] = report.results;
+    if (report.stopped) object["stopped_at_ps"] = *report.stopped;
     if (!report.lines.empty()) object["lines"] = report.lines;
     if (!report.failed_checks.empty()) object["failed_checks"] = report.failed_checks;
     if (!report.fingerprint.empty()) object["fingerprint"] = report.fingerprint;
@@ -74,6 +75,10 @@ std::string to_text(const run_report& report, bool reproducible, bool colours) {
     text += '\n';
     for (const auto& line : report.lines) text += line + '\n';
     if (!report.results.empty()) text += table_of_rows(report.results, colours) + '\n';
+    if (report.stopped)
+        text += fmt::format("stopped by --until at {} ps, with {}{} rows\n\n", *report.stopped,
+                            report.results.size(),
+                            report.expected_rows ? fmt::format(" of {}", report.expected_rows) : "");
     if (!report.account.is_null()) text += report.account_text + '\n';
     if (!report.statistics.is_null()) text += table_of_rows(report.statistics, colours) + '\n';
     if (!report.fingerprint.empty()) text += fmt::format("fingerprint: {}\n", report.fingerprint);

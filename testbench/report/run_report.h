@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,9 @@ struct run_report {
     json profile;     ///< the same
     std::string fingerprint;
     run_cost cost;
+    /// When the time limit ended the run; expected_rows: how many rows the workload would have had.
+    std::optional<sim::picoseconds> stopped;
+    std::size_t expected_rows = 0;
 };
 
 /// `reproducible`: without all that may differ between two runs of the same simulation.

@@ -8,6 +8,7 @@ local warmup = argument { name = "warmup", default = 2, min = 0, help = "Rounds 
 local reliability = argument { name = "reliability", default = "unreliable", choices = reliability_levels,
     help = "unreliable, delivery or reception" }
 
+needs_nodes(2)
 local largest = largest_of(sizes)
 expect_rows(#sizes)
 local phase = barrier(nodes)

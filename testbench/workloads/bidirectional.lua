@@ -9,6 +9,7 @@ local window = argument { name = "window", default = 16, min = 1, max = 256, hel
 local reliability = argument { name = "reliability", default = "unreliable", choices = reliability_levels,
     help = "unreliable, delivery or reception" }
 
+needs_nodes(2)
 local largest = largest_of(sizes)
 expect_rows(#sizes)
 local phase = barrier(2)

@@ -9,6 +9,7 @@ local reliability = argument { name = "reliability", default = "unreliable", cho
     help = "unreliable, delivery or reception" }
 local verify = argument { name = "verify", default = false, help = "Compare the payload of every message" }
 
+needs_nodes(2)
 local largest = largest_of(sizes)
 expect_rows(#sizes)
 
@@ -30,15 +31,21 @@ process(0, function()
     local received
     for _, size in ipairs(sizes) do
         e:prepare(1, size)
-        local start
+        local halves, sum = {}, 0
         for i = 1 - warmup, count do
-            if i == 1 then start = now() end
+            local start = now()
             if verify then e.memory:fill(e.sends[1].at, size, i + warmup) end
             send(e, received)
             received = e:receive()
             if verify then check(e:holds(received, size, i + warmup), "wrong payload in the reply of size " .. size) end
+            if i >= 1 then
+                halves[i] = (now() - start) / 2e6
+                sum = sum + now() - start
+            end
         end
-        row("size_bytes", size, "latency_us", (now() - start) / (2 * count) / 1e6)
+        local least, median, p99, most = spread(halves)
+        row("size_bytes", size, "latency_us", sum / (2 * count) / 1e6, "min_us", least, "median_us", median,
+            "p99_us", p99, "max_us", most)
     end
 end, "client")
 

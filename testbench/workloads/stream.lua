@@ -10,6 +10,7 @@ local reliability = argument { name = "reliability", default = "unreliable", cho
     help = "unreliable, delivery or reception" }
 local verify = argument { name = "verify", default = false, help = "Compare the payload of every message" }
 
+needs_nodes(2)
 local largest = largest_of(sizes)
 expect_rows(#sizes)
 local share = math.max(1, window // 2) -- messages that one credit stands for

@@ -48,7 +48,9 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(run, table_has_units_and_a_row_for_each_size) {
     const auto outcome = program().run("run pingpong --reproducible -- sizes=0,8 count=2 warmup=1");
     ASSERT_EQ(outcome.status, 0) << outcome.errors;
-    EXPECT_NE(outcome.output.find("size (bytes)  latency (us)\n"), std::string::npos) << outcome.output;
+    EXPECT_NE(outcome.output.find("size (bytes)  latency (us)  min (us)  median (us)  p99 (us)  max (us)\n"),
+              std::string::npos)
+        << outcome.output;
     EXPECT_NE(outcome.output.find("cost: "), std::string::npos) << outcome.output;
     EXPECT_EQ(outcome.errors, "");
 }
@@ -104,6 +106,35 @@ TEST(run, a_failed_check_is_status_1) {
     EXPECT_EQ(outcome.status, 1);
     EXPECT_EQ(outcome.errors, "vinic: check failed: sums\n");
     EXPECT_EQ(json::parse(vinic.read("out.json"))["failed_checks"], json({"sums"}));
+}
+
+TEST(run, a_time_limit_says_so) {
+    const auto outcome = program().run("run pingpong --until 1ms -- sizes=8,16");
+    EXPECT_EQ(outcome.status, 0) << outcome.errors;
+    EXPECT_NE(outcome.output.find("stopped by --until at 1000000000 ps, with 0 of 2 rows\n"),
+              std::string::npos)
+        << outcome.output;
+    EXPECT_EQ(json::parse(program().run("run pingpong --until 1ms --json").output)["stopped_at_ps"],
+              1000000000);
+}
+
+TEST(run, mistakes_of_scripts_are_not_silent) {
+    const program vinic;
+    const auto error_of = [&](const std::string& body) {
+        vinic.write("w.lua", "process(0, function()\n" + body + "\nend)\n");
+        const auto outcome = vinic.run("run w.lua");
+        EXPECT_EQ(outcome.status, 2) << body;
+        return outcome.errors;
+    };
+    EXPECT_NE(error_of("row('share', 0 / 0)").find("row: share is -nan, no result"), std::string::npos);
+    EXPECT_NE(error_of("row('share', 1 / 0)").find("row: share is inf, no result"), std::string::npos);
+    EXPECT_NE(error_of("barrier(2)").find("w.lua:2: barrier: only outside of processes"), std::string::npos);
+    EXPECT_NE(error_of("open_endpoint { bytes = 8, sends = 1, receives = 1, relibility = 'delivery' }")
+                  .find("w.lua:2: open_endpoint: there is no option 'relibility'"),
+              std::string::npos);
+    EXPECT_NE(
+        error_of("open_endpoint { bytes = 8, sends = 1 }").find("w.lua:2: open_endpoint: expected receives"),
+        std::string::npos);
 }
 
 TEST(run, a_deadlock_says_who_waits_for_what) {

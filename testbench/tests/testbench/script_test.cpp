@@ -52,6 +52,18 @@ TEST_F(script_test, unsafe_scripts_are_not) {
     load("assert(io.open and os.time and require and debug.getinfo)", {.unsafe = true});
 }
 
+TEST_F(script_test, spread_is_by_rank) {
+    load(R"(
+        local samples = {}
+        for i = 1, 200 do samples[i] = 201 - i end
+        local least, median, p99, most = spread(samples)
+        assert(least == 1 and median == 100 and p99 == 198 and most == 200)
+        assert(samples[1] == 200)
+        local a, b, c, d = spread { 7 }
+        assert(a == 7 and b == 7 and c == 7 and d == 7)
+    )");
+}
+
 TEST_F(script_test, bytecode_is_refused) {
     EXPECT_NE(error_of("\x1bLua\x54").find("attempt to load a binary chunk"), std::string::npos);
 }
