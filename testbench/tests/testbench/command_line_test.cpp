@@ -216,7 +216,7 @@ TEST(bad_input, scripts) {
 
 TEST(bad_input, scripts_that_collect_without_end) {
     const program vinic;
-    const std::string collect = "local all = {}\nwhile true do all[#all + 1] = {} end\n";
+    const std::string collect = "local all = {}\nwhile true do all[#all + 1] = string.rep('x', 1 << 20) .. #all end\n";
     vinic.write("load.lua", collect);
     EXPECT_TRUE(contains(refusal(vinic, "run load.lua"), "load.lua: the script uses more than 1024 MiB"));
     vinic.write("late.lua", "process(0, function()\n" + collect + "end)\n");
