@@ -23,6 +23,10 @@ public:
     bool there(const tlm::tlm_generic_payload& payload, const pci_extension& pci,
                std::uint64_t latency_clocks);
 
+    /// The clock until which that read, just retried, will be retried while no other read comes; 0 when it
+    /// is not latched.
+    std::uint64_t retried_before(const tlm::tlm_generic_payload& payload, const pci_extension& pci) const;
+
     std::uint64_t discarded() const { return discarded_; }
 
 private:
@@ -31,6 +35,8 @@ private:
         std::uint64_t address;
         std::uint64_t ready;  ///< clock of the bus
     };
+
+    std::uint64_t last_clock(const entry& e) const { return e.ready + discard_clocks_; }
 
     std::uint64_t entries_;
     std::uint64_t discard_clocks_;

@@ -53,6 +53,7 @@ void master::start(job& what) {
     what.started = sim::now();
     what.not_before = 0;
     what.status = job_status::done;
+    if (repeating_) call(*repeating_, phase::cut);
     jobs_.push_back(&what);
     request();
 }
@@ -89,9 +90,12 @@ void master::request() {
         return;
     }
     requesting_ = active_ == &slots_[0] ? &slots_[1] : &slots_[0];
-    tlm::tlm_phase p = phase::request;
+    call(*requesting_, phase::request);
+}
+
+void master::call(slot& s, tlm::tlm_phase what) {
     sc_core::sc_time unused;
-    socket->nb_transport_fw(requesting_->on_bus.payload, p, unused);
+    socket->nb_transport_fw(s.on_bus.payload, what, unused);
 }
 
 /// Until the first job that only waits for its time.
@@ -160,6 +164,10 @@ tlm::tlm_sync_enum master::nb_transport_bw(tlm::tlm_generic_payload& payload, tl
         s.part.job->client->on_supply(*s.part.job, s.part.offset, schedule.bytes);
     } else if (what == phase::end_of_tenure) {
         on_end(s);
+    } else if (what == phase::repeated) {
+        repeating_ = nullptr;
+        retried(s, s.on_bus.pci.repeats);
+        request();
     } else {
         throw sim::model_error(name(), "a phase that is not for initiators");
     }
@@ -203,14 +211,15 @@ void master::on_end(slot& s) {
             j.issued = p.offset + s.on_bus.pci.schedule.bytes;
             moved(s.part, s.on_bus.pci.schedule.bytes);
             break;
-        case ending_kind::retry: {
-            repeats.add();
+        case ending_kind::retry:
             j.issued = p.offset;
-            // REQ# rises `retry_delay_clocks` after the edge at which STOP# was seen, which is now.
-            const std::uint64_t now = bus_.clock.edge_at_or_before(sim::now());
-            j.not_before = bus_.clock.edge(now + bus_.retry_delay_clocks - 1);
+            retried(s, 1);
+            if (only_repeats(s)) {
+                repeating_ = &s;
+                j.not_before = sim::never;
+                return call(s, phase::repeat);
+            }
             break;
-        }
         case ending_kind::split:
             splits_[s.on_bus.pci.tag] = p;
             ++j.splits;
@@ -225,6 +234,20 @@ void master::on_end(slot& s) {
     }
     settle(j);
     request();
+}
+
+/// REQ# rises `retry_delay_clocks` after the edge at which the last STOP# was seen.
+void master::retried(slot& s, std::uint64_t times) {
+    repeats.add(times);
+    const std::uint64_t seen = bus_.clock.edge_at_or_before(s.on_bus.pci.schedule.done_at);
+    s.part.job->not_before = bus_.clock.edge(seen + bus_.retry_delay_clocks - 1);
+}
+
+/// Its target has said how it will answer, and no other job waits for its turn.
+bool master::only_repeats(const slot& s) const {
+    if (requesting_ || bus_.free || s.on_bus.pci.answer.retry_before == 0) return false;
+    return std::ranges::none_of(jobs_,
+                                [&](const job* j) { return j != s.part.job && j->issued < j->bytes.size(); });
 }
 
 void master::moved(part& p, std::uint64_t count) {

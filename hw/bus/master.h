@@ -116,6 +116,9 @@ private:
 
     void request();
     void sleep();
+    bool only_repeats(const slot& s) const;
+    void retried(slot& s, std::uint64_t times);
+    void call(slot& s, tlm::tlm_phase what);
     bool ready(const job& j) const;
     job* pick(bool granted) const;
     void on_grant(slot& s);
@@ -134,6 +137,7 @@ private:
     std::array<slot, 2> slots_;  ///< one has the bus while the other one requests it
     slot* requesting_ = nullptr;
     slot* active_ = nullptr;
+    slot* repeating_ = nullptr;  ///< the bus repeats it; the job's `not_before` is `never`
     std::array<part, max_tags> splits_;
     unsigned outstanding_ = 0;
     sc_core::sc_event wake_;

@@ -117,10 +117,11 @@ pci_bus::pci_bus(const sc_core::sc_module_name& name)
     masters.register_transport_dbg(this, &pci_bus::transport_dbg);
     targets.register_nb_transport_bw(this, &pci_bus::from_target);
     sim::simulation::current().on_settle([this]() -> std::uint64_t {
-        if (!active_) return sim::never;
+        if (!active_) return sim::never;  // and no repetition: `on_commit` has ended it
         const sim::picoseconds begins = properties_.clock.edge(active_->tenure.clocks().address);
         return begins ? begins - 1 : 0;
     });
+    sim::simulation::current().on_commit([this] { end_repetition(); });
     SC_HAS_PROCESS(pci_bus);
     SC_METHOD(act);
     sensitive << due_;
@@ -155,10 +156,16 @@ unsigned pci_bus::attach(target_port& device, const target_properties& how) {
 }
 
 void pci_bus::map(unsigned target, std::uint64_t base, std::uint64_t range_bytes) {
+    end_repetition();
     if (!decoder_.map(target, base, range_bytes))
         throw sim::model_error(
             name(), fmt::format("address range {:#x} + {:#x} of target {} is empty or overlaps", base,
                                 range_bytes, target));
+}
+
+void pci_bus::unmap(unsigned target) {
+    end_repetition();
+    decoder_.unmap(target);
 }
 
 void pci_bus::to_master(unsigned master, tlm::tlm_generic_payload& payload, const tlm::tlm_phase& what) {
@@ -179,12 +186,19 @@ void pci_bus::to_target(unsigned target, tlm::tlm_generic_payload& payload, cons
 tlm::tlm_sync_enum pci_bus::from_master(int master, tlm::tlm_generic_payload& payload, tlm::tlm_phase& what,
                                         sc_core::sc_time&) {
     const auto number = static_cast<unsigned>(master);
+    if (what == phase::repeat) {
+        begin_repetition(number);
+        return tlm::TLM_ACCEPTED;
+    }
+    end_repetition();
+    if (what == phase::cut) return tlm::TLM_ACCEPTED;
     if (what != phase::request)
         throw sim::model_error(name(), fmt::format("master {} may only request", number));
     if (arbiter_.requests(number))
         throw sim::model_error(name(), fmt::format("master {} requests twice", number));
     requested_[number] = &payload;
-    const std::uint64_t clock = properties_.free ? 0 : properties_.clock.edge_after(sim::now());
+    const std::uint64_t clock =
+        properties_.free ? 0 : properties_.clock.edge_after(request_at_.value_or(sim::now()));
     arbiter_.request(number, clock);
     if (!properties_.free) wires.request(number, properties_.clock.edge(clock));
     if (active_ && active_->announced && out_of_time()) shortened();
@@ -221,8 +235,9 @@ unsigned pci_bus::transport_dbg(int, tlm::tlm_generic_payload& payload) {
 // ----------------------------------------------------------------------------------
 
 void pci_bus::act() {
+    end_repetition();
     if (active_ && pci_extension::of(*active_->payload).schedule.done_at <= sim::now()) finish();
-    if (!active_) decide();
+    if (!active_) decide(clock_now());
     if (!active_) park(idle_clock_);
     arm();
 }
@@ -235,10 +250,15 @@ void pci_bus::park(std::uint64_t clock) {
     wires.park(parking.get() == "first" ? std::optional(0u) : std::nullopt, properties_.clock.edge(clock));
 }
 
-/// One event: the end of the tenure at hand or the next decision.
+/// One event: the end of the tenure at hand, the first repetition of which the answer is not known, or the
+/// next decision.
 void pci_bus::arm() {
     due_.cancel();
-    if (active_) {
+    if (repetition_) {
+        const std::uint64_t known =
+            repetition_->begun_before(pci_extension::of(*ended_.payload).answer.retry_before);
+        due_.notify(sim::delay_until(properties_.clock.edge(repetition_->requested(known + 1) - 1)));
+    } else if (active_) {
         due_.notify(sim::delay_until(pci_extension::of(*active_->payload).schedule.done_at));
     } else if (const auto clock = arbiter_.decision(free_clock_)) {
         due_.notify(properties_.free ? sc_core::SC_ZERO_TIME
@@ -246,8 +266,7 @@ void pci_bus::arm() {
     }
 }
 
-void pci_bus::decide() {
-    const std::uint64_t clock = clock_now();
+void pci_bus::decide(std::uint64_t clock) {
     // A master that wants nothing after all costs its GNT# only.
     while (const auto choice = arbiter_.decide(clock, properties_.free ? 0 : free_clock_)) {
         if (grant(*choice, clock)) return;
@@ -278,7 +297,7 @@ bool pci_bus::grant(const arbiter::choice& to, std::uint64_t decided) {
     check_request(*active_);
     ask_target(*active_, claim ? claim->bytes : 0, to.address_clock);
     out_of_time();
-    publish();
+    publish(active_->tenure, pci);
     if (active_->tenure.clocks().phases) to_target(*active_->target, payload, phase::data);
     to_master(to.master, payload, phase::data);
     active_->announced = true;
@@ -291,7 +310,7 @@ void pci_bus::ask_target(active& a, std::uint64_t claimed_bytes, std::uint64_t a
     pci.answer = {};
     a.tenure = tenure(terms_of(a, claimed_bytes), address_clock);
     if (!a.target) return;
-    publish();
+    publish(a.tenure, pci);
     to_target(*a.target, *a.payload, phase::address);
     const tenure_terms terms = terms_of(a, claimed_bytes);
     if (const char* fault = fault_of(terms, initial_limit_clocks))
@@ -346,20 +365,19 @@ void pci_bus::check_request(const active& a) const {
 }
 
 /// Puts the tenure's clocks, and what they mean in picoseconds, where all parties read them.
-void pci_bus::publish() {
-    auto& pci = pci_extension::of(*active_->payload);
-    pci.schedule = active_->tenure.clocks();
-    pci.ending = active_->tenure.ending();
+void pci_bus::publish(const tenure& of, pci_extension& pci) {
+    pci.schedule = of.clocks();
+    pci.ending = of.ending();
     auto& s = pci.schedule;
     const auto& clock = properties_.clock;
     if (properties_.free) {
-        const sim::picoseconds wait = clock.span(active_->tenure.terms().answer.initial_wait_clocks);
+        const sim::picoseconds wait = clock.span(of.terms().answer.initial_wait_clocks);
         s.address_at = sim::now();
         s.first_data_at = s.done_at = sim::now() + wait;
         s.data_period = 0;
         return;
     }
-    s.address_at = clock.edge(active_->tenure.last_address() + 1);
+    s.address_at = clock.edge(of.last_address() + 1);
     s.first_data_at = clock.edge(s.first_data + 1);
     s.data_period = clock.span(s.stride);
     s.done_at = clock.edge(s.last_data() + 1);
@@ -390,13 +408,13 @@ void pci_bus::show_grant_lost() {
 }
 
 void pci_bus::shortened() {
-    publish();
+    publish(active_->tenure, pci_extension::of(*active_->payload));
     if (active_->target) to_target(*active_->target, *active_->payload, phase::cut);
     to_master(active_->master, *active_->payload, phase::cut);
 }
 
 void pci_bus::finish() {
-    active a = *active_;
+    active& a = ended_ = *active_;
     const bool read = a.tenure.terms().read;
     if (a.tenure.clocks().phases) {
         if (!read) to_master(a.master, *a.payload, phase::transfer);
@@ -409,6 +427,59 @@ void pci_bus::finish() {
     if (properties_.kind == bus_kind::pci && a.tenure.stopped() && !properties_.free)
         release_request(a.master, a.tenure.clocks().last_data() + 1);
     to_master(a.master, *a.payload, phase::end_of_tenure);
+}
+
+// --- repetitions
+// ----------------------------------------------------------------------------------------------
+
+/// The master has nothing to do but to repeat the tenure that ended now. REQ# of the first repetition rises
+/// `retry_delay_clocks` after the edge at which it saw STOP#; the arbiter says what follows if nobody else
+/// comes.
+void pci_bus::begin_repetition(unsigned master) {
+    bool alone = properties_.kind == bus_kind::pci && !properties_.free;
+    for (unsigned other = 0; other < requested_.size(); ++other) alone &= !arbiter_.requests(other);
+    if (!alone) {
+        pci_extension::of(*ended_.payload).repeats = 0;
+        return to_master(master, *ended_.payload, phase::repeated);
+    }
+    const std::uint64_t asked = ended_.tenure.clocks().first_data + 1 + properties_.retry_delay_clocks;
+    arbiter_.request(master, asked);
+    const std::uint64_t decided = *arbiter_.decision(free_clock_);
+    const auto choice = *arbiter_.decide(decided, free_clock_);
+    arbiter_.withdraw(master);
+    repetition_.emplace(master, ended_.tenure, asked, decided, choice.address_clock);
+}
+
+/// Accounts for the repetitions that are over and puts master and bus where they are by now in the next one:
+/// the master waits to assert REQ#, or has asserted it, or has its tenure.
+void pci_bus::end_repetition() {
+    if (!repetition_) return;
+    const repetition r = *std::exchange(repetition_, std::nullopt);
+    auto& payload = *ended_.payload;
+    auto& pci = pci_extension::of(payload);
+    const std::uint64_t clock = properties_.clock.edge_at_or_after(sim::now());
+    pci.repeats = r.whole_before(clock);
+    for (std::uint64_t n = 1; n <= pci.repeats; ++n) show_repetition(r, n);
+    to_target(*ended_.target, payload, phase::repeated);
+    request_at_ = properties_.clock.edge(r.requested(pci.repeats + 1) - 1);
+    to_master(r.master(), payload, phase::repeated);
+    request_at_.reset();
+    if (const std::uint64_t decided = r.decided(pci.repeats + 1); decided < clock) decide(decided);
+    arm();
+}
+
+void pci_bus::show_repetition(const repetition& r, std::uint64_t n) {
+    const auto& clock = properties_.clock;
+    ended_.tenure = r.tenure_of(n);
+    publish(ended_.tenure, pci_extension::of(*ended_.payload));
+    const auto& clocks = ended_.tenure.clocks();
+    wires.request(r.master(), clock.edge(r.requested(n)));
+    wires.grant(r.master(), clock.edge(r.decided(n)), clock.edge(clocks.address));
+    arbitration_wait.add(clocks.address - r.requested(n));
+    idle_clock_ = clocks.last_data() + 1;
+    wires.report(properties_, ended_.tenure, *ended_.payload);
+    count(ended_);
+    park(idle_clock_);
 }
 
 /// The master saw STOP# at the edge of `clock`.

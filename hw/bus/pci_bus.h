@@ -14,6 +14,7 @@
 #include "hw/bus/bus_properties.h"
 #include "hw/bus/decoder.h"
 #include "hw/bus/protocol.h"
+#include "hw/bus/repetition.h"
 #include "hw/bus/tenure.h"
 #include "hw/bus/wires.h"
 #include "hw/sim/module.h"
@@ -73,7 +74,7 @@ public:
     unsigned attach(target_port& device, const target_properties& how);
     /// Memory addresses [base, base + bytes) are the target's, from now on. Ranges must not overlap.
     void map(unsigned target, std::uint64_t base, std::uint64_t bytes);
-    void unmap(unsigned target) { decoder_.unmap(target); }
+    void unmap(unsigned target);
 
 protected:
     void start_of_simulation() override;
@@ -97,16 +98,19 @@ private:
     void park(std::uint64_t clock);
     void show_grant_lost();
     void arm();
-    void decide();
+    void decide(std::uint64_t clock);
     bool grant(const arbiter::choice& to, std::uint64_t decided);
     void ask_target(active& a, std::uint64_t claimed_bytes, std::uint64_t address_clock);
     tenure_terms terms_of(const active& a, std::uint64_t claimed_bytes) const;
     void check_decode(const std::string& where, std::uint64_t clocks) const;
     void check_request(const active& a) const;
-    void publish();
+    void publish(const tenure& of, pci_extension& pci);
     bool out_of_time();
     void shortened();
     void finish();
+    void begin_repetition(unsigned master);
+    void end_repetition();
+    void show_repetition(const repetition& r, std::uint64_t n);
     void release_request(unsigned master, std::uint64_t clock);
     void count(const active& a);
 
@@ -119,6 +123,9 @@ private:
     decoder decoder_;
     std::vector<tlm::tlm_generic_payload*> requested_;  ///< by master: the payload of its request
     std::optional<active> active_;
+    active ended_;                                ///< the tenure before
+    std::optional<repetition> repetition_;        ///< of `ended_`: no tenure is at hand then
+    std::optional<sim::picoseconds> request_at_;  ///< of a request made up for afterwards: its time
     std::uint64_t free_clock_ = 0;  ///< the first clock in which the next address phase may stand
     std::uint64_t idle_clock_ = 0;  ///< without a winner, the arbiter parks GNT# from this clock on
     sc_core::sc_event due_;

@@ -29,6 +29,14 @@ namespace vinic::bus {
 ///   bus -> target        transfer       take (write) or give (read) the first schedule.bytes bytes
 ///   bus -> initiator     end_of_tenure  pci_extension::ending and schedule.bytes say what happened
 ///
+/// After a retry with target_answer::retry_before, an initiator that has nothing else to do may leave its
+/// repetitions to the bus, which knows them in closed form (repetition.h):
+///
+///   initiator -> bus     repeat         instead of `request`, with the payload that was retried
+///   initiator -> bus     cut            something else to do: end this now
+///   bus -> both          repeated       pci_extension::repeats repetitions were retried, schedule is that of
+///                                       the last one; the initiator goes on by itself (`request`)
+///
 /// `grant`, `address` and `data` come at the clock edge of the arbiter's decision, in this order; the phases
 /// that they announce lie in the future. `transfer` and `end_of_tenure` come at the edge that ends the last
 /// data phase. An initiator has one request at a time, and may make the next, with another payload, from
@@ -49,6 +57,8 @@ DECLARE_EXTENDED_PHASE(stop);
 DECLARE_EXTENDED_PHASE(cut);
 DECLARE_EXTENDED_PHASE(transfer);
 DECLARE_EXTENDED_PHASE(end_of_tenure);
+DECLARE_EXTENDED_PHASE(repeat);
+DECLARE_EXTENDED_PHASE(repeated);
 }  // namespace phase
 
 inline constexpr unsigned socket_width_bits = 64;
@@ -84,6 +94,9 @@ struct target_answer {
     /// Disconnect at multiples of this address boundary (a cache line, a page); a power of two. PCI-X: of at
     /// least 128 bytes, and one further when the burst starts fewer than four data phases before it. 0: none.
     std::uint32_t boundary_bytes = 0;
+    /// With `retry`, PCI: as long as no other tenure takes place, this target retries each repetition whose
+    /// address phase stands before this clock, with the same answer. 0: nothing is known.
+    std::uint64_t retry_before = 0;
 };
 
 /// How a tenure ended.
@@ -139,6 +152,7 @@ public:
     // The bus's part.
     tenure_schedule schedule;
     ending_kind ending = ending_kind::complete;
+    std::uint64_t repeats = 0;  ///< with `repeated`
 
     /// Every payload on this bus has one.
     static pci_extension& of(const tlm::tlm_generic_payload& payload) {

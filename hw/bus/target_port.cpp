@@ -32,6 +32,8 @@ tlm::tlm_sync_enum target_port::nb_transport_fw(tlm::tlm_generic_payload& payloa
         completion ? completions_->on_completion_schedule(pci) : device_.on_schedule(payload, pci);
     } else if (what == phase::cut) {
         completion ? completions_->on_completion_cut(pci) : device_.on_cut(payload, pci);
+    } else if (what == phase::repeated) {
+        device_.on_repeated(pci.repeats);
     } else if (what == phase::transfer) {
         at_hand_ = nullptr;
         transfer(payload, pci, completion);

@@ -25,6 +25,8 @@ public:
     virtual void on_schedule(const tlm::tlm_generic_payload& /*payload*/, const pci_extension& /*pci*/) {}
     /// pci.schedule has become shorter.
     virtual void on_cut(const tlm::tlm_generic_payload& /*payload*/, const pci_extension& /*pci*/) {}
+    /// `n` repetitions of the read that was answered with `retry_before` were retried.
+    virtual void on_repeated(std::uint64_t /*n*/) {}
     /// The last data phase ends: take the first bytes of the payload (a write) ...
     virtual void on_write(const pci_extension& pci, std::uint64_t address,
                           std::span<const std::uint8_t> bytes) = 0;

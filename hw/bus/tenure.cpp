@@ -48,6 +48,16 @@ tenure::tenure(const tenure_terms& terms, std::uint64_t address_clock) : terms_(
     end_after(phases);
 }
 
+tenure tenure::later(std::uint64_t clocks) const {
+    tenure t = *this;
+    t.clocks_.address += clocks;
+    t.clocks_.response += clocks;
+    t.clocks_.first_data += clocks;
+    t.clocks_.end += clocks;
+    t.leaves_ += clocks;
+    return t;
+}
+
 ending_kind tenure::ending() const {
     if (!terms_.claimed) return ending_kind::master_abort;
     switch (terms_.answer.kind) {

@@ -36,6 +36,9 @@ public:
     /// The address phase stands in clock `address_clock`.
     tenure(const tenure_terms& terms, std::uint64_t address_clock);
 
+    /// The same, `clocks` later.
+    tenure later(std::uint64_t clocks) const;
+
     const tenure_terms& terms() const { return terms_; }
     const tenure_schedule& clocks() const { return clocks_; }
     ending_kind ending() const;

@@ -218,7 +218,7 @@ bus::target_answer bridge::answer_delayed(const tlm::tlm_generic_payload& payloa
     discarded.add(delayed_.discarded() - discarded.value());
     if (there) return {.boundary_bytes = static_cast<std::uint32_t>(read_boundary_bytes)};
     delayed_retries.add();
-    return {.kind = bus::answer_kind::retry};
+    return {.kind = bus::answer_kind::retry, .retry_before = delayed_.retried_before(payload, pci)};
 }
 
 bus::target_answer bridge::answer_split(const tlm::tlm_generic_payload& payload,

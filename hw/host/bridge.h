@@ -160,6 +160,7 @@ private:
     bus::target_answer on_address(const tlm::tlm_generic_payload&, const bus::pci_extension&) override;
     void on_write(const bus::pci_extension&, std::uint64_t address, std::span<const std::uint8_t>) override;
     void on_read(const bus::pci_extension&, std::uint64_t address, std::span<std::uint8_t>) override;
+    void on_repeated(std::uint64_t n) override { delayed_retries.add(n); }
     std::size_t debug_read(std::uint64_t address, std::span<std::uint8_t>) override;
     std::size_t debug_write(std::uint64_t address, std::span<const std::uint8_t>) override;
     bus::target_answer answer_read(const tlm::tlm_generic_payload&, const bus::pci_extension&);

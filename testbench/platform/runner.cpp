@@ -90,7 +90,10 @@ bool runner::advance(sim::picoseconds goal, std::optional<sim::picoseconds> unti
         throw std::runtime_error(text_of(report));
     }
     platform_.check_processes();
-    if (platform_.finished()) finish_instant();
+    if (last || platform_.finished()) {
+        platform_.sync();  // what is known in closed form may leave something to do at this instant
+        finish_instant();
+    }
     return true;
 }
 

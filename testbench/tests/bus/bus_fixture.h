@@ -40,6 +40,7 @@ public:
     int cuts = 0;
     target_answer answer;
     std::function<target_answer(const tlm::tlm_generic_payload&, const pci_extension&)> decide;
+    std::function<void(std::uint64_t)> repeated = [](std::uint64_t) {};
 
     target_answer on_address(const tlm::tlm_generic_payload& payload, const pci_extension& pci) override {
         return decide ? decide(payload, pci) : answer;
@@ -52,6 +53,7 @@ public:
         ++cuts;
         scheduled.back().cut = true;
     }
+    void on_repeated(std::uint64_t n) override { repeated(n); }
     void on_write(const pci_extension& pci, std::uint64_t address,
                   std::span<const std::uint8_t> bytes) override {
         std::ranges::copy(bytes, memory.begin() + static_cast<std::ptrdiff_t>(address - base_));
