@@ -128,8 +128,9 @@ void dma_channel::fetched() {
 
 void dma_channel::set_up() {
     enter(activity::setup);
-    dma_.memory_.require(block_.local_address, block_.bytes,
-                         fmt::format("host DMA channel {}, block at {:#x}", number_, at_));
+    if (!dma_.memory_.holds(block_.local_address, block_.bytes))
+        dma_.memory_.fail(fmt::format("host DMA channel {}, block at {:#x}: {} bytes at {:#x} leave the SRAM",
+                                      number_, at_, block_.bytes, block_.local_address));
     after(dma_.setup_clocks, &dma_channel::begin_transfer);
 }
 

@@ -167,7 +167,7 @@ cycle lanai_core::slice(cycle from) const {
 /// once, so none may be executed before its cycle.
 cycle lanai_core::slice_end(cycle from) const {
     if (lockstep) return from + 1;
-    const cycle announced = memory_.next_commit();
+    const cycle announced = memory_.next_access();
     const cycle end = from + slice(from);
     return announced > from ? std::min(end, announced) : end;
 }

@@ -68,12 +68,17 @@ void sram_port::ask(burst b) {
     b.first = std::max(b.first, memory_.clock_.current());
     const cycle first = b.first;
     waiting_.push_back(std::move(b));
-    if (!active_) arbitrate_.notify(memory_.clock_.until(first, phase::arbitrate));
+    if (!active_) arbitrate_in(first);
+}
+
+void sram_port::arbitrate_in(cycle at) {
+    begin_at_ = std::min(begin_at_, at);
+    arbitrate_.notify(memory_.clock_.until(at, phase::arbitrate));
 }
 
 void sram_port::reserve(std::uint64_t count, pace speed, cycle first) {
     reservation_ = reservation{count, speed, first};
-    if (!active_) arbitrate_.notify(memory_.clock_.until(memory_.clock_.current(), phase::arbitrate));
+    if (!active_) arbitrate_in(memory_.clock_.current());
 }
 
 std::uint64_t sram_port::slots_of(const burst& b) const {
@@ -83,6 +88,7 @@ std::uint64_t sram_port::slots_of(const burst& b) const {
 }
 
 void sram_port::arbitrate() {
+    begin_at_ = lanai::never;
     if (active_) return;  // its end asks again
     const cycle at = memory_.clock_.domain().edge_at_or_before(sim::now());
     if (reservation_) begin_reservation(at);
@@ -90,7 +96,7 @@ void sram_port::arbitrate() {
     if (const std::uint64_t n = pattern_.count; n != 0 && served(at) < n) {
         // What is left of a reservation comes before a burst.
         const cycle last = memory_.slots().served_at(port_, n - 1) / memory_.slots_per_cycle;
-        arbitrate_.notify(memory_.clock_.until(std::max(last, at) + 1, phase::arbitrate));
+        arbitrate_in(std::max(last, at) + 1);
         return;
     }
     cycle next = lanai::never;
@@ -106,7 +112,7 @@ void sram_port::arbitrate() {
         waiting_.erase(best);
         begin(at);
     } else if (next != lanai::never) {
-        arbitrate_.notify(memory_.clock_.until(next, phase::arbitrate));
+        arbitrate_in(next);
     }
 }
 
@@ -174,7 +180,7 @@ void sram_port::commit() {
     taken_before_ += pattern_.count;
     pattern_ = {};
     active_ = false;
-    if (!waiting_.empty() || reservation_) arbitrate_.notify(memory_.clock_.until(planned, phase::arbitrate));
+    if (!waiting_.empty() || reservation_) arbitrate_in(planned);
     if (b.done) b.done();
 }
 
@@ -218,7 +224,7 @@ void sram_port::reset() {
     waiting_.clear();
     reservation_.reset();
     active_ = false;
-    commit_at_ = lanai::never;
+    begin_at_ = commit_at_ = lanai::never;
     commit_.cancel();
     arbitrate_.cancel();
     if (pattern_.count != 0) set_pattern({}, memory_.clock_.current());
@@ -280,9 +286,9 @@ void sram::set_slot_pattern(lanai::sram_port port, const lanai::slot_pattern& pa
     }
 }
 
-cycle sram::next_commit() const {
+cycle sram::next_access() const {
     return std::min(
-        {host_access.next_commit(), host_dma.next_commit(), receive.next_commit(), send.next_commit()});
+        {host_access.next_access(), host_dma.next_access(), receive.next_access(), send.next_access()});
 }
 
 void sram::peek(std::uint32_t address, std::span<std::uint8_t> into) {

@@ -79,8 +79,8 @@ public:
     void reserve(std::uint64_t count, pace speed, cycle first);
     /// No burst runs or waits.
     bool idle() const { return !active_ && waiting_.empty(); }
-    /// The cycle of the next commit as known now; `never` when none.
-    cycle next_commit() const { return active_ ? commit_at_ : lanai::never; }
+    /// The cycle of the next commit, or else begin of a burst, as known now; `never` when none.
+    cycle next_access() const { return active_ ? commit_at_ : begin_at_; }
     /// What is left undone is dropped, its `done` is not called.
     void reset();
 
@@ -105,6 +105,7 @@ private:
     };
 
     void ask(burst b);
+    void arbitrate_in(cycle at);
     void arbitrate();
     void begin(cycle at);
     void begin_reservation(cycle at);
@@ -126,6 +127,7 @@ private:
     lanai::slot_pattern pattern_;     // in force
     std::uint64_t taken_before_ = 0;  // slots of earlier patterns
     cycle began_ = 0;
+    cycle begin_at_ = lanai::never;  // of the next arbitration
     cycle commit_at_ = lanai::never;
 };
 
@@ -155,7 +157,7 @@ public:
     void require(std::uint64_t address, std::uint64_t length, const std::string& who) const;
     [[noreturn]] void fail(const std::string& what) const;
     /// The first cycle in which some port will touch the SRAM again, as known now.
-    cycle next_commit() const;
+    cycle next_access() const;
 
     /// Outside simulated time, for loaders, tools and the debug transport.
     void peek(std::uint32_t address, std::span<std::uint8_t> into);

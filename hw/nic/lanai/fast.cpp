@@ -164,8 +164,8 @@ void block_run<contended>::begin(block* first) {
     interlock_ =
         m_.loading != 0 && (b_->first_reads >> m_.loading & 1) != 0 ? core_.config.load_use_cycles : 0;
     fetched_ = m_.fetched == (b_->pc & ~(core_.config.slot_bytes - 1));
-    edges_ = core_.probe.armed ? never : core_.probe.edges_to_arm;
-    probe_pc_ = core_.probe.armed ? core_.probe.pc : core_state::never32;
+    edges_ = core_.probe.edges_to_arm;
+    probe_pc_ = core_.probe.armed ? core_.probe.pc : core_.probe.head;
 }
 
 // May b_ run as a whole?
@@ -295,7 +295,7 @@ block_exit block_run<contended>::save(block_exit why, const context& c, unsigned
                     (m_.register_wait - register_wait_before_);
     core_.undo_count = static_cast<std::size_t>(c.log - core_.undo.data());
     core_.probe.dirty |= c.dirty;
-    if (!core_.probe.armed) core_.probe.edges_to_arm = std::max<std::uint64_t>(edges_, 1);
+    core_.probe.edges_to_arm = std::max<std::uint64_t>(edges_, 1);
     return why;
 }
 

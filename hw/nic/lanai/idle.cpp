@@ -6,13 +6,22 @@
 
 namespace vinic::lanai {
 namespace {
-constexpr std::uint64_t first_back_off = 4, last_back_off = 16384, most_arrivals = 64;
+constexpr std::uint64_t first_back_off = 4, last_back_off = 16384, most_arrivals = 64, edges_elsewhere = 256;
 }
 
 void core::implementation::reset_probe() {
     probe.armed = false;
     probe.edges_to_arm = probe.back_off = first_back_off;
     probe.pc = core_state::never32;
+}
+
+void core::implementation::arm_probe() {
+    probe.armed = true;
+    probe.pc = live.pc;
+    probe.arrivals = 0;
+    probe.next_snapshot = 1;
+    probe.armed_at = live.retired;
+    take_snapshot();
 }
 
 // Cursors lag behind where nobody asked; two of them compare only when both stand at their issue cycle.
@@ -105,21 +114,18 @@ bool core::implementation::at_edge(cycle limit, bool may_park) {
         probe.edges_to_arm = never;
         return false;
     }
-    if (!probe.armed) {
-        if (--probe.edges_to_arm != 0) return false;
-        probe.armed = true;
-        probe.pc = live.pc;
-        probe.arrivals = 0;
-        probe.next_snapshot = 1;
-        probe.armed_at = live.retired;
-        take_snapshot();
+    const bool watched = live.pc == (probe.armed ? probe.pc : probe.head);
+    if (!watched && --probe.edges_to_arm != 0) return false;
+    probe.edges_to_arm = edges_elsewhere;
+    if (!watched || !probe.armed) {
+        arm_probe();
         return false;
     }
-    if (live.pc != probe.pc) return false;
     settle_slots();
     if (probe.dirty == 0 && same_state(probe.snapshot, live)) {
         idle_loop loop = proven_loop();
         reset_probe();
+        probe.head = live.pc;
         if (may_park && loop.wake >= limit) {
             parked = std::move(loop);
             return true;
@@ -137,6 +143,7 @@ bool core::implementation::at_edge(cycle limit, bool may_park) {
         const std::uint64_t back_off = std::min(probe.back_off * 4, last_back_off);
         reset_probe();
         probe.edges_to_arm = probe.back_off = back_off;
+        probe.head = core_state::never32;
     }
     return false;
 }

@@ -15,12 +15,13 @@ namespace vinic::lanai {
 // Recognises an idle loop: the same state at the same place, with no store that changed anything in between.
 struct idle_probe {
     bool armed = false;
-    std::uint64_t edges_to_arm = 4;   // backward jumps to run before a snapshot is taken
+    std::uint64_t edges_to_arm = 4;   // backward jumps to run before a snapshot is taken; armed: elsewhere
     std::uint64_t back_off = 4;       // edges_to_arm after the next failure
     std::uint64_t arrivals = 0;       // at the snapshot's pc since arming
     std::uint64_t next_snapshot = 1;  // arrivals at which the snapshot is renewed
     std::uint64_t armed_at = 0;       // instructions retired then
     std::uint32_t pc = ~0u;
+    std::uint32_t head = ~0u;      // of the idle loop proven last: where to arm at once
     std::uint32_t dirty = 0;       // non-zero when a store since the snapshot changed memory
     cycle next_change = never;     // earliest change of a register that was read since the snapshot
     std::size_t first_record = 0;  // of the loop, in the slice's records
@@ -82,6 +83,7 @@ struct core::implementation {
     cycle patterns_end() const;
     idle_loop proven_loop() const;
     void settle_slots();
+    void arm_probe();
     void take_snapshot();
     void skip(const idle_loop& loop, cycle until);
     void reset_probe();
