@@ -40,8 +40,8 @@ enum doorbell_op : uint32_t {
 // further segments, each field turned round by the library, since the card would spend eleven instructions on
 // each and the host spends one. `next` and `next_handle` are not the program's: they are the virtual address
 // and the memory handle of its own descriptor, where the firmware fetches segments 2 and up, behind the 64th
-// byte, in the program's byte order. On completion the card writes the last 16 bytes of the control segment
-// (reserved, immediate, length, status), status in the last word. The library clears status before it rings.
+// byte, in the program's byte order. On completion the card writes the last words of the control segment: length
+// and status, before them the immediate data if some came. The library clears status before it rings.
 // A flushed slot gets only its status word (on the send queue without op bits: the card may never have read
 // the slot, the library has).
 struct slot_segment {

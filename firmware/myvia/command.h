@@ -49,6 +49,7 @@ inline void set_attributes(vi& of) {
 inline void reset_queue(work_queue& queue, uint32_t ring_argument, uint32_t completion_queue) {
     queue.ring_high = argument(ring_argument);
     queue.ring_low = argument(ring_argument + 1);
+    queue.oldest_low = queue.ring_low;
     queue.posted = queue.fetched = queue.next = queue.completed = 0;
     queue.fetching = queue.wanted = queue.armed = 0;
     queue.completion_queue = completion_queue;
@@ -333,6 +334,7 @@ inline void run_command() {
 }
 
 [[gnu::noinline]] inline void take_command() {
+    drain_doorbells();
     progress.seen = card_interface.command_number;
     start_command();
 }

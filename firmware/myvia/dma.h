@@ -24,6 +24,7 @@ enum dma_action : uint32_t {
     action_translation,    // argument: line of the translation cache
     action_segments,       // argument: segment_window
     action_release,        // argument: packet
+    action_placed,         // the same, and its reliable connection is told
     action_interrupt       // an event has been written
 };
 
@@ -56,74 +57,69 @@ template <unsigned channel, uint32_t size, bool to_host, wake_policy policy, typ
 struct dma_channel {
     static_assert((size & (size - 1)) == 0);
     entry_type ring[size];
-    // Positions: free running, in bytes.
-    uint32_t head;  // the next block to fill
-    uint32_t tail;  // the oldest block that is not known to be done
+    entry_type* next;     // the block to fill
+    entry_type* oldest;   // that is not known to be done
+    uint32_t head, tail;  // the same as numbers of blocks, free running
 
     static constexpr bool has_events = channel == 0 || channel == 2;
     static constexpr uint32_t flags = abi::dma_flag_terminal | (to_host ? 0u : abi::dma_flag_host_to_lanai) |
                                       (policy == wake_policy::always ? abi::dma_flag_wake : 0u);
 
-    entry_type& at(uint32_t position) {
-        char* first = reinterpret_cast<char*>(ring);
-        return *opaque(reinterpret_cast<entry_type*>(first + position % sizeof(ring)));
+    static entry_type* behind(uint32_t next_and_flags) {
+        return static_cast<entry_type*>(hardware::at_sram_address(next_and_flags & ~abi::dma_flags_mask));
     }
 
     void initialise() {
+        next = oldest = ring;
         head = tail = 0;
         for (uint32_t i = 0; i != size; ++i) {
-            const uint32_t next = hardware::sram_address(&ring[(i + 1) & (size - 1)]);
-            ring[i].block.next_and_flags = next | flags;
+            ring[i].block.next_and_flags = hardware::sram_address(&ring[(i + 1) % size]) | flags;
             ring[i].block.checksum = 0;
             ring[i].event = action_none;
         }
     }
 
-    uint32_t space() const { return size - (head - tail) / sizeof(entry_type); }
-    bool has_room(uint32_t blocks) const { return head - tail <= sizeof(ring) - blocks * sizeof(entry_type); }
-    bool full() const { return head - tail == sizeof(ring); }
+    uint32_t space() const { return size - (head - tail); }
+    bool has_room(uint32_t blocks) const { return head - tail <= size - blocks; }
+    bool full() const { return head - tail == size; }
 
-    // Whether all blocks before `position` (a former `head`) are done.
+    // Whether all blocks before number `position` (a former `head`) are done.
     bool passed(uint32_t position) const { return static_cast<int32_t>(tail - position) >= 0; }
 
-    entry_type& next() { return at(head); }
-
-    // The caller has made sure of space. Whoever asks for an event asks for the WAKE bit too, which makes the
-    // main loop look.
+    // The caller has made sure of space.
     [[gnu::always_inline]] void post(uint64_t host, const volatile void* local, uint32_t bytes,
                                      uintptr_t event = action_none) {
-        post_at(host, hardware::sram_address(local), bytes, event);
+        start(*next, host, hardware::sram_address(local), bytes, event);
     }
 
-    [[gnu::always_inline]] void post_at(uint64_t host, uint32_t local, uint32_t bytes, uintptr_t event) {
-        start(next(), host, local, bytes, event);
-    }
-
-    // `entry` is next().
+    // `entry` is *next. `wake`: with wake_policy::asked.
     [[gnu::always_inline]] void start(entry_type& entry, uint64_t host, uint32_t local, uint32_t bytes,
-                                      uintptr_t event) {
-        if constexpr (policy == wake_policy::asked)
-            if (event != action_none) entry.block.next_and_flags |= abi::dma_flag_wake;
+                                      uintptr_t event, bool wake = false) {
+        if (wake) entry.block.next_and_flags |= abi::dma_flag_wake;
         entry.block.bytes = bytes;
         entry.block.local_address = local;
         entry.block.host_high = high_word(host);
         entry.block.host_low = low_word(host);
         if constexpr (has_events) entry.event = event;
-        head += sizeof(entry_type);
         hardware::barrier();
         hardware::store(hardware::PULSE, 1u << channel);
+        next = behind(entry.block.next_and_flags);
+        ++head;
     }
 
-    // The oldest block that has come to its end since the last call, or none. A block that was not started,
-    // or was seen to be done, has checksum 0.
+    // The oldest block, if it has come to its end; it is to be dropped then. A block that was not started, or
+    // was seen to be done, has checksum 0.
     [[gnu::always_inline]] entry_type* done() {
-        entry_type& entry = at(tail);
-        if (*const_cast<volatile uint32_t*>(&entry.block.checksum) == 0) return nullptr;
-        entry.block.checksum = 0;
-        if constexpr (policy == wake_policy::asked)
-            if (entry.event != action_none) entry.block.next_and_flags &= ~abi::dma_flag_wake;
-        tail += sizeof(entry_type);
-        return &entry;
+        entry_type* entry = opaque(oldest);
+        if (*const_cast<volatile uint32_t*>(&entry->block.checksum) == 0) return nullptr;
+        entry->block.checksum = 0;
+        ++tail;
+        return entry;
+    }
+    [[gnu::always_inline]] void drop(entry_type& entry) {
+        const uint32_t link = entry.block.next_and_flags;
+        oldest = behind(link);
+        if constexpr (policy == wake_policy::asked) entry.block.next_and_flags = link & ~abi::dma_flag_wake;
     }
 };
 

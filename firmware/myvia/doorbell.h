@@ -36,13 +36,12 @@ alignas(abi::myvia::doorbell_page_bytes) inline doorbell_page doorbell_pages[max
 inline uint32_t credit_words[16];
 
 inline void report_taken(process& of) {
-    while (credits.done() != nullptr) {
-    }
+    while (dma_entry* entry = credits.done()) credits.drop(*entry);
     if (credits.space() == 0) {
         work |= work_credits;
         return;
     }
-    uint32_t& word = credit_words[credits.head / sizeof(dma_entry) % 16];
+    uint32_t& word = credit_words[credits.head % 16];
     word = network(of.taken);
     credits.post(of.host_page, &word, sizeof(word));
     of.reported = of.taken;
@@ -150,12 +149,23 @@ inline bool note_posted(vi& of, work_queue& queue, uint32_t posted) {
     if (reinterpret_cast<uintptr_t>(entry) % (quarter * sizeof(doorbell)) == 0) quarter_taken(number);
 }
 
+// One doorbell of a process. False: it has not rung.
+[[gnu::noinline]] inline bool poll_doorbell(uint32_t number) {
+    const uint32_t what = bells[number].next->what;
+    if (what != 0) take_doorbell(number, what);
+    return what != 0;
+}
+
 // At most one of each process.
-[[gnu::noinline]] inline void poll_other_doorbells() {
-    for (uint32_t number = 1; number < open_count; ++number) {
-        const uint32_t what = bells[number].next->what;
-        if (what != 0) take_doorbell(number, what);
-    }
+inline void poll_other_doorbells() {
+    for (uint32_t number = 1; number < open_count; ++number) poll_doorbell(number);
+}
+
+// What was rung before a command counts before it.
+inline void drain_doorbells() {
+    for (uint32_t number = 0; number < open_count; ++number)
+        for (uint32_t i = 0; i != abi::myvia::doorbells_per_page && poll_doorbell(number); ++i) {
+        }
 }
 
 }  // namespace vinic::myvia

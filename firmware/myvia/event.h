@@ -48,7 +48,8 @@ inline void write_event(const waiting_event& what, const uint32_t* payload, uint
     for (uint32_t i = 0; i != payload_words; ++i) buffer.payload[i] = payload[i];
     buffer.valid = network(events.pass);
     const uint64_t ring = join(card_interface.host_event_ring_high, card_interface.host_event_ring_low);
-    writes.post(ring + events.index * sizeof(event_words), &buffer, sizeof(event_words), action_interrupt);
+    writes.start(*writes.next, ring + events.index * sizeof(event_words), hardware::sram_address(&buffer),
+                 sizeof(event_words), action_interrupt, true);
     ++events.started;
     ++events.written;
     if (++events.index == card_interface.host_event_entries) {

@@ -87,7 +87,7 @@ inline uint32_t window_flags(const vi& of) {
                                                   uint32_t length) {
     const uint32_t sequence = of.next_sequence;
     const uint32_t immediate = from.control_and_count & immediate_bit;
-    *opaque(&record_of(of, of.send.next)) = {from.immediate, length, abi::vi_status_op_send, sequence};
+    *opaque(&record_of(of, of.send.next)) = {length, abi::vi_status_op_send, sequence};
     address_packet(made, of);
     uint32_t* header = made.words;
     // The bit of the descriptor, moved to where the packet has its own.

@@ -17,6 +17,8 @@ inline void barrier() { asm volatile("" ::: "memory"); }
 
 #ifdef __lanai__
 
+// The hardware moves while the firmware waits; the fake card moves between turns of the main loop.
+inline constexpr bool moves_by_itself = true;
 inline uint32_t load(register_offset offset) {
     return *reinterpret_cast<volatile uint32_t*>(register_base + offset);
 }
@@ -24,12 +26,15 @@ inline void store(register_offset offset, uint32_t value) {
     *reinterpret_cast<volatile uint32_t*>(register_base + offset) = value;
 }
 inline uint32_t sram_address(const volatile void* pointer) { return reinterpret_cast<uint32_t>(pointer); }
+inline void* at_sram_address(uint32_t address) { return reinterpret_cast<void*>(address); }
 
 #else
 
+inline constexpr bool moves_by_itself = false;
 uint32_t load(register_offset offset);
 void store(register_offset offset, uint32_t value);
 uint32_t sram_address(const volatile void* pointer);
+void* at_sram_address(uint32_t address);
 
 #endif
 

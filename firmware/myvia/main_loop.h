@@ -41,28 +41,52 @@ inline constexpr uint32_t serviced_bits = hardware::ISR_RECV | hardware::ISR_BUF
 [[gnu::always_inline]] inline void poll_short_reads() {
     while (dma_entry* entry = short_reads.done()) {
         const uintptr_t event = entry->event;
-        if ((event & action_mask) == action_send_slots) {
+        short_reads.drop(*entry);
+        if ((event & action_mask) == action_send_slots)
             send_slots_arrived(*opaque(&argument_of<vi>(event)));
-        } else {
+        else
             other_read_done(event);
-        }
     }
 }
 
 [[gnu::always_inline]] inline void poll_payload_reads() {
-    while (payload_reads.done() != nullptr) pump_wire();
+    while (dma_entry* entry = payload_reads.done()) {
+        payload_reads.drop(*entry);
+        pump_wire();
+    }
     if (scheduled_vis.head != nullptr) work |= work_send;
 }
 
+// A block was written that somebody waits for, or whose buffer the receive engine waits for.
+[[gnu::noinline]] inline void finish_write(uintptr_t event) {
+    const uint32_t action = event & action_mask;
+    if (action == action_interrupt)
+        event_written();
+    else if (action == action_release)
+        release(&argument_of<packet>(event));
+    else
+        packet_placed(argument_of<packet>(event));
+}
+
+// One block, if it is done. Most are nobody's business, or free a buffer of the receive engine.
+[[gnu::always_inline]] inline bool poll_write() {
+    dma_entry_with_words* entry = writes.done();
+    if (entry == nullptr) return false;
+    const uintptr_t event = entry->event;
+    writes.drop(*entry);
+    if (event == action_none) return true;
+    if ((event & action_mask) == action_release && armed_buffer != nullptr)
+        free_packets[pool_receive].push(&argument_of<packet>(event));
+    else
+        finish_write(event);
+    return true;
+}
+
 [[gnu::noinline]] inline void poll_writes() {
-    while (dma_entry_with_words* entry = writes.done()) {
-        const uintptr_t event = entry->event;
-        if ((event & action_mask) == action_release)
-            packet_placed(argument_of<packet>(event));
-        else if ((event & action_mask) == action_interrupt)
-            event_written();
+    while (poll_write()) {
     }
-    run_dropped();
+    if (dropped_packets.head != nullptr) run_dropped();
+    if (armed_buffer == nullptr) work |= work_writes;
 }
 
 [[gnu::noinline]] inline void service_rarely(uint32_t bits) {
@@ -78,43 +102,43 @@ inline constexpr uint32_t serviced_bits = hardware::ISR_RECV | hardware::ISR_BUF
     }
 }
 
-// The wire first: an engine that stands still costs bandwidth. After each handler the bits are loaded again,
-// which costs less than keeping them.
 inline uint32_t pending_bits() { return opaque(hardware::load(hardware::ISR) & serviced_bits); }
 
 // The upper half of the bits is 0, and a constant whose upper half is all ones fits an instruction.
 constexpr uint32_t tested(uint32_t bit) { return 0xFFFF0000 | bit; }
 
+// What somebody waits for first. A bit that comes up meanwhile is for the next turn.
 [[gnu::always_inline]] inline void service(uint32_t bits) {
     using namespace hardware;
-    if (bits & tested(ISR_SEND)) {
-        store(ISR, ISR_SEND);
-        send_engine_done();
-        bits = pending_bits();
-    }
     if (bits & tested(ISR_RECV)) {
         packet_arrived();
-        bits = pending_bits();
+        if ((bits &= tested(~ISR_RECV)) == 0) return;
     }
     if (bits & tested(ISR_WAKE1)) {
         store(ISR, ISR_WAKE1);
         poll_payload_reads();
-        bits = pending_bits();
+        if ((bits &= tested(~ISR_WAKE1)) == 0) return;
     }
     if (bits & tested(ISR_WAKE0)) {
         store(ISR, ISR_WAKE0);
         poll_short_reads();
-        bits = pending_bits();
+        if ((bits &= tested(~ISR_WAKE0)) == 0) return;
+    }
+    if (bits & tested(ISR_SEND)) {
+        store(ISR, ISR_SEND);
+        send_engine_done();
+        if ((bits &= tested(~ISR_SEND)) == 0) return;
     }
     if (bits & tested(ISR_WAKE2)) {
         store(ISR, ISR_WAKE2);
         poll_writes();
-        bits = pending_bits();
+        if ((bits &= tested(~ISR_WAKE2)) == 0) return;
     }
-    if ((bits & tested(ISR_BUFF | ISR_TIME0 | ISR_TIME1)) != 0) service_rarely(bits);
+    service_rarely(bits);
 }
 
 [[gnu::noinline]] inline void do_work() {
+    if (card_interface.command_number != progress.seen) take_command();
     const uint32_t todo = work;
     work = todo & work_bells;
     if (todo & work_receive) run_receive();
@@ -132,17 +156,28 @@ constexpr uint32_t tested(uint32_t bit) { return 0xFFFF0000 | bit; }
     if (todo & work_credits) report_all();
 }
 
-// One turn: one branch when there is nothing to do.
+// One turn: one branch when there is nothing to do. Each kind of work gets its turn; blocks that were written
+// are taken one by one, when there is nothing else, so that a doorbell or a packet waits for one at most.
 [[gnu::always_inline]] inline void poll() {
     const volatile abi::myvia::doorbell* bell = bells[0].next;
-    const uint32_t bits = pending_bits();
-    const uint32_t what = bell->what;
-    const uint32_t asked = card_interface.command_number ^ progress.seen;
-    if ((bits | what | asked | work) == 0) return;
+    const volatile uint32_t* written = &writes.oldest->block.checksum;
+    const uint32_t seen = progress.seen;
+    const uint32_t todo = work;
+    uint32_t what, done, asked, bits;
+    do {
+        what = bell->what;
+        done = *written;
+        asked = card_interface.command_number ^ seen;
+        bits = pending_bits();
+    } while (hardware::moves_by_itself && (bits | what | done | asked | todo) == 0);
+    const uint32_t seldom = asked | todo;
+    if ((bits | what | seldom) == 0) {
+        poll_write();
+        return;
+    }
     if (bits != 0) service(bits);
     if (what != 0) take_doorbell(0, what);
-    if (work != 0) do_work();
-    if (card_interface.command_number != progress.seen) take_command();
+    if (seldom != 0) do_work();
 }
 
 inline void publish_limits() {

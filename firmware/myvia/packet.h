@@ -109,13 +109,6 @@ inline void arm_receive(packet* into) {
     hardware::store(hardware::RML, hardware::sram_address(into->words + header_words + body_words + 1));
 }
 
-inline void release(packet* of) {
-    if (of->pool == pool_receive && armed_buffer == nullptr) return arm_receive(of);
-    free_packets[of->pool].push(of);
-    if (of->pool == pool_receive) return;
-    work |= of->pool == pool_send ? work_send : work_acknowledge | work_command;
-}
-
 inline void initialise_packets() {
     uint32_t i = 0;
     for (auto& pool : free_packets) pool.clear();

@@ -26,8 +26,8 @@ inline uint32_t place_bytes(const region& where, uint64_t address, uint32_t byte
     if (step != step_done) return step;
     const bool last = placed == from.remaining;
     const uint32_t body = hardware::sram_address(from.body() + body_word);
-    writes.post_at(physical, body + from.length - from.remaining, placed,
-                   last ? then(action_release, &from) : uintptr_t{action_none});
+    writes.start(*writes.next, physical, body + from.length - from.remaining, placed,
+                 last ? then(action_placed, &from) : uintptr_t{action_none}, last);
     from.remaining -= placed;
     return step_done;
 }

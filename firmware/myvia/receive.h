@@ -68,16 +68,12 @@ inline uint32_t flags_of(const packet& of) {
 
 // Completes the receive descriptor in turn.
 inline void complete_receive(vi& of, const packet& last, uint32_t length, uint32_t status) {
-    work_queue& queue = of.receive;
-    const descriptor& slot = of.receive_slot(queue.next);
-    uint32_t immediate = slot.immediate;
-    if ((flags_of(last) & abi::packet_immediate) != 0) {
-        immediate = network(last.words[header_immediate]);
-        status |= abi::vi_status_immediate;
-    }
     of.receiving.kind = 0;
     next_receive_slot(of);
-    complete(of, queue, true, slot.reserved, immediate, length, status);
+    if ((flags_of(last) & abi::packet_immediate) != 0)
+        complete_immediately(of, network(last.words[header_immediate]), length, status);
+    else
+        complete(of, of.receive, true, length, status);
     fetch_receive_slots_early(of);
 }
 
@@ -291,14 +287,10 @@ inline constexpr uint32_t usual_flags = (abi::packet_immediate | abi::packet_wan
 
 // The descriptor in turn completes with a message of one packet.
 [[gnu::always_inline]] inline void complete_express(vi& of, const packet& what, uint32_t length) {
-    work_queue& queue = of.receive;
-    uint32_t immediate = of.receive_slot(queue.next).immediate;
-    uint32_t status = abi::vi_status_op_receive;
-    if ((network(what.words[header_kind_flags_length]) & abi::packet_immediate << 16) != 0) {
-        immediate = network(what.words[header_immediate]);
-        status |= abi::vi_status_immediate;
-    }
-    complete(of, queue, true, 0, immediate, length, status);
+    if ((network(what.words[header_kind_flags_length]) & abi::packet_immediate << 16) != 0)
+        complete_immediately(of, network(what.words[header_immediate]), length, abi::vi_status_op_receive);
+    else
+        complete(of, of.receive, true, length, abi::vi_status_op_receive);
     ++of.expected;
     next_receive_slot(of);
 }
@@ -338,7 +330,9 @@ inline constexpr uint32_t usual_flags = (abi::packet_immediate | abi::packet_wan
     if ((out_of_turn(of, what) | (target.generation ^ registrations)) != 0) return false;
     if (length - 1 >= target.bytes) return false;
     if (!writes.has_room(blocks_per_packet)) return false;
-    writes.post(target.physical, what.body(), length, then(action_release, &what));
+    const bool reliable = is_reliable(of);
+    writes.start(*writes.next, target.physical, hardware::sram_address(what.body()), length,
+                 then(reliable ? action_placed : action_release, &what), reliable);
     complete_express(of, what, length);
     if (is_reliable(of)) express_receive_reliably(of, what);
     fetch_receive_slots_early(of);
@@ -390,10 +384,10 @@ inline uint32_t beyond_data(const packet& of, uint32_t bytes, uint32_t end) {
     if (next != nullptr) arm_receive(next);
     hardware::barrier();
     const uint32_t length = packet_length(*arrived);
-    if (usual_arrival(*arrived, length, end) &&
-        (express_receive(*arrived, length) || (length == 0 && express_receive_empty(*arrived))))
-        return;
-    queue_arrival(arrived, end);
+    if (!usual_arrival(*arrived, length, end) ||
+        (!express_receive(*arrived, length) && (length != 0 || !express_receive_empty(*arrived))))
+        queue_arrival(arrived, end);
+    if (next == nullptr) work |= work_writes;
 }
 
 // The buffer is full and the packet has not ended: nothing that long is ours. Reads it to its end.

@@ -142,7 +142,7 @@ constexpr uint32_t packets_of(uint32_t length) {
         if (static_cast<int32_t>(sequence - end) < 0) break;
         complete_send(of);
     }
-    schedule(of);
+    if (of.send.posted != of.send.next || of.obstacles != 0) schedule(of);
 }
 
 // Goes back to the oldest packet that is not acknowledged. False: a fetch is under way, whose arrival will
@@ -165,7 +165,7 @@ inline bool go_back(vi& of) {
 inline void break_connection(vi& of, uint32_t status) {
     if (status != 0 && of.send.completed != of.started) {
         const send_record& record = record_of(of, of.send.completed);
-        complete(of, of.send, false, 0, record.immediate, record.length, record.status | status);
+        complete(of, of.send, false, record.length, record.status | status);
     }
     enter_error(of);
 }

@@ -99,7 +99,7 @@ inline send_step fail_message(vi& of, const descriptor& from) {
     of.sending.error = 0;
     const uint32_t slot = queue.next++;
     of.started = queue.next;
-    complete(of, queue, false, from.reserved, from.immediate, from.length, status);
+    complete(of, queue, false, from.length, status);
     if (!is_reliable(of)) return send_more;
     enter_error(of);
     post_event(abi::myvia::event_vi_error, of.index, 0, slot);
@@ -132,7 +132,8 @@ inline uint32_t fetch_payload(vi& of, descriptor& from, packet& into, uint32_t b
         step = translate(*where, address, physical);
         if (step != step_done) return step;
         const uint32_t body = hardware::sram_address(into.body() + body_word);
-        payload_reads.post_at(physical, body + into.length - into.remaining, bytes, action_none);
+        payload_reads.start(*payload_reads.next, physical, body + into.length - into.remaining, bytes,
+                            action_none);
         into.remaining -= bytes;
         message.segment_offset += bytes;
     }
@@ -198,7 +199,7 @@ inline uint32_t prepare_packet(vi& of, descriptor& from) {
         if (step != step_done) return step;
         message.checked = 1;
         const uint32_t packets_before = message.offset / abi::packet_payload_max;
-        record_of(of, of.send.next) = {from.immediate, from.length, operation_status(control_bits(from)),
+        record_of(of, of.send.next) = {from.length, operation_status(control_bits(from)),
                                        of.next_sequence - packets_before};
     }
     return step_done;

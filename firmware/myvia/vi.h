@@ -18,6 +18,7 @@ inline constexpr uint32_t cached_slots = 4;  // slot n stands in place n % 4
 // Numbers of slots are free running: completed <= next <= fetched <= posted.
 struct work_queue {
     uint32_t ring_high, ring_low;  // no ring crosses a boundary of 4 GiB
+    uint32_t oldest_low;           // low word of the address of slot `completed`
     uint32_t posted;
     uint32_t fetched;  // on the card
     uint32_t next;     // the next to start
@@ -28,8 +29,11 @@ struct work_queue {
     uint32_t completion_queue;
 };
 
+inline uint32_t slot_low(const work_queue& queue, uint32_t slot, uint32_t ring_mask) {
+    return queue.ring_low + (slot & ring_mask) * abi::myvia::slot_bytes;
+}
 inline uint64_t slot_address(const work_queue& queue, uint32_t slot, uint32_t ring_mask) {
-    return join(queue.ring_high, queue.ring_low + (slot & ring_mask) * abi::myvia::slot_bytes);
+    return join(queue.ring_high, slot_low(queue, slot, ring_mask));
 }
 
 // Where a VI's usual send found its payload last: a registered piece of a page, with all checks done. A cache
@@ -66,6 +70,14 @@ struct receive_target {
     uint32_t bytes;  // up to the end of the segment or its page; 0: not known, or the slot is not here
     uint32_t generation;
 };
+
+// Two shifts take the place of a constant, which costs a load, and its use.
+template <typename type>
+[[gnu::always_inline]] inline type& place_of(type (&places)[cached_slots], uint32_t number) {
+    static_assert(cached_slots == 4);
+    const uint32_t offset = opaque(number << 30) / ((1u << 30) / sizeof(type));
+    return *opaque(reinterpret_cast<type*>(reinterpret_cast<char*>(places) + offset));
+}
 
 // Why a VI's next descriptor may not be started. None of them: a new message may begin.
 enum send_obstacle : uint32_t {
@@ -120,9 +132,9 @@ struct alignas(1024) vi {
     descriptor receive_slots[cached_slots];
     receive_target receive_targets[cached_slots];
 
-    descriptor& send_slot(uint32_t number) { return *opaque(&send_slots[number % cached_slots]); }
-    descriptor& receive_slot(uint32_t number) { return *opaque(&receive_slots[number % cached_slots]); }
-    receive_target& target(uint32_t number) { return *opaque(&receive_targets[number % cached_slots]); }
+    descriptor& send_slot(uint32_t number) { return place_of(send_slots, number); }
+    descriptor& receive_slot(uint32_t number) { return place_of(receive_slots, number); }
+    receive_target& target(uint32_t number) { return place_of(receive_targets, number); }
 };
 
 static_assert(!card_is_big_endian || sizeof(vi) == 1024);
@@ -131,8 +143,7 @@ inline vi vis[max_vis];
 inline uint32_t epochs;  // connections so far
 
 // What a started send descriptor completes with.
-struct send_record {
-    uint32_t immediate;
+struct alignas(16) send_record {
     uint32_t length;
     uint32_t status;
     uint32_t first_sequence;
@@ -158,6 +169,15 @@ inline void schedule(vi& of) {
     if (of.scheduled) return;
     of.scheduled = 1;
     scheduled_vis.push(&of);
+}
+
+// A buffer of any pool is free: whoever waits for one goes on.
+inline void release(packet* of) {
+    const uint32_t pool = of->pool;
+    if (pool == pool_receive && armed_buffer == nullptr) return arm_receive(of);
+    free_packets[pool].push(of);
+    if (pool == pool_send && scheduled_vis.head != nullptr) work |= work_send;
+    if (pool == pool_short && acknowledging_vis.head != nullptr) work |= work_acknowledge;
 }
 
 enum flush_bit : uint32_t { flush_sends = 1, flush_receives = 2 };

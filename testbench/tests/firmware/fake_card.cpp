@@ -501,5 +501,9 @@ uint32_t sram_address(const volatile void* pointer) {
         reinterpret_cast<uintptr_t>(pointer) - reinterpret_cast<uintptr_t>(&testbench::anchor);
     return static_cast<uint32_t>(distance) + testbench::anchor_address;
 }
+void* at_sram_address(uint32_t address) {
+    const auto distance = static_cast<int32_t>(address - testbench::anchor_address);
+    return reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(&testbench::anchor) + distance);
+}
 
 }  // namespace vinic::myvia::hardware
