@@ -107,7 +107,7 @@ inline void complete_flushed(vi& of, work_queue& queue, bool receives) {
 
 // The oldest started send is done.
 [[gnu::noinline]] inline void complete_send(vi& of) {
-    const send_record& record = *opaque(&record_of(of, of.send.completed));
+    const send_record& record = record_of(of, of.send.completed);
     complete(of, of.send, false, record.length, record.status);
     if (of.send.posted != of.send.next || of.sending.error != 0) schedule(of);
 }

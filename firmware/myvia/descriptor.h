@@ -62,20 +62,36 @@ inline void decode_segment(const uint32_t* raw, segment& to) {
 inline constexpr uint32_t immediate_bit = abi::vi_control_immediate << 16;  // of control_and_count
 
 // Finds out where the segment of a usual receive descriptor lies; this also warms the cache of translations.
-inline void prepare_target(const vi& of, const descriptor& slot, receive_target& target) {
-    target.bytes = 0;
-    if ((slot.control_and_count & ~immediate_bit) != 1 || slot.reserved != 0 || slot.segments[0].length == 0)
-        return;
+[[gnu::noinline]] inline bool find_target(const vi& of, const descriptor& slot, receive_target& target) {
     const segment& only = slot.segments[0];
+    if ((slot.control_and_count & ~immediate_bit) != 1 || slot.reserved != 0 || only.length == 0)
+        return false;
     const region* where = find_region(only.handle, of.tag);
-    if (where == nullptr || !contains(*where, only.address, only.length)) return;
-    if (translate(*where, only.address, target.physical) != step_done) return;
-    target.bytes = least(only.length, page_bytes - low_word(only.address) % page_bytes);
+    if (where == nullptr || !contains(*where, only.address, only.length)) return false;
+    uint64_t physical;
+    if (translate(*where, only.address, physical) != step_done) return false;
+    target.segment = only;
+    target.physical_high = high_word(physical);
+    target.physical_low = low_word(physical);
     target.generation = registrations;
+    return true;
+}
+
+// A program that posts its buffers in turn brings each back to the same place: often nothing has changed.
+[[gnu::always_inline]] inline void prepare_target(const vi& of, const descriptor& slot,
+                                                  receive_target& target) {
+    const segment &only = slot.segments[0], &known = target.segment;
+    const uint32_t low = low_word(only.address);
+    const uint32_t changed = ((slot.control_and_count & ~immediate_bit) ^ 1) | slot.reserved |
+                             (known.handle ^ only.handle) | (known.length ^ only.length) |
+                             (high_word(known.address) ^ high_word(only.address)) |
+                             (low_word(known.address) ^ low) | (target.generation ^ registrations);
+    if (changed == 0 || find_target(of, slot, target))
+        target.bytes = least(only.length, page_bytes - low % page_bytes);
 }
 
 // Nobody waits for receive descriptors, as a rule: all that can be done before a message comes is done now.
-[[gnu::noinline]] inline void receive_slots_arrived(vi& of) {
+[[gnu::always_inline]] inline void receive_slots_arrived(vi& of) {
     work_queue& queue = of.receive;
     const uint32_t count = slots_arrived(queue, of.receive_slots);
     for (uint32_t i = queue.fetched - count; i != queue.fetched; ++i)

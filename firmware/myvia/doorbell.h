@@ -92,9 +92,24 @@ inline bool note_posted(vi& of, work_queue& queue, uint32_t posted) {
     if ((((posted - 1) ^ slot) | (queue.next ^ slot) | queue.fetching) != 0) return false;
     if (slot - queue.completed > of.ring_mask) return false;
     if (short_reads.full()) return false;
-    const uint32_t low = queue.ring_low + (slot & of.ring_mask) * abi::myvia::slot_bytes;
+    const uint32_t low = slot_low(queue, slot, of.ring_mask);
     short_reads.post(join(queue.ring_high, low), &of.send_slot(slot), abi::myvia::slot_bytes,
                      then(action_send_slots, &of));
+    queue.posted = posted;
+    queue.fetching = queue.wanted = 1;
+    return true;
+}
+
+// The same for a receive descriptor: it follows one that is on the card, and there is room for it.
+[[gnu::always_inline]] inline bool express_receive_doorbell(vi& of, uint32_t posted) {
+    work_queue& queue = of.receive;
+    const uint32_t slot = queue.posted;
+    if ((((posted - 1) ^ slot) | (queue.fetched ^ slot) | queue.fetching) != 0) return false;
+    if (slot - queue.completed > of.ring_mask || slot - queue.next > of.cache_mask) return false;
+    if (short_reads.full()) return false;
+    const uint32_t low = slot_low(queue, slot, of.ring_mask);
+    short_reads.post(join(queue.ring_high, low), &of.receive_slot(slot), abi::myvia::slot_bytes,
+                     then(action_receive_slots, &of));
     queue.posted = posted;
     queue.fetching = queue.wanted = 1;
     return true;
@@ -122,6 +137,9 @@ inline bool note_posted(vi& of, work_queue& queue, uint32_t posted) {
 // A process may ring for its own VIs and queues only; anything else has no effect.
 [[gnu::noinline]] inline void handle_doorbell(uint32_t by, uint32_t what, uint32_t data) {
     using namespace abi::myvia;
+    const uint32_t receives = what ^ (doorbell_valid | doorbell_receive << 16);
+    if (receives < max_vis && vi_at(receives).bell == by && express_receive_doorbell(vi_at(receives), data))
+        return;
     const uint32_t operation = what >> 16 & 0x7FFF;
     const uint32_t index = what & 0xFFFF;
     if (operation == doorbell_arm_queue) return arm_queue(index, data, by);

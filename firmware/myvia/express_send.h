@@ -41,9 +41,8 @@ inline uint32_t window_flags(const vi& of) {
     return when(of.next_sequence - of.unacknowledged == send_window - 1, abi::packet_wants_acknowledge);
 }
 
-// Zero for a descriptor of the usual form whose payload is in the window.
-[[gnu::always_inline]] inline uint32_t unusual(const vi& of, const descriptor& from) {
-    const source_window& window = of.source;
+// Zero for a descriptor of the usual form whose segment's region and upper address are the window's.
+[[gnu::always_inline]] inline uint32_t unusual(const page_window& window, const descriptor& from) {
     const segment& only = from.segments[0];
     return ((from.control_and_count & ~immediate_bit) ^ 1) | from.reserved | (from.length ^ only.length) |
            (window.handle ^ only.handle) | (window.address_high ^ high_word(only.address)) |
@@ -52,42 +51,41 @@ inline uint32_t window_flags(const vi& of) {
 
 // Whether the window holds all of it: negative if not. No sum overflows, since no message of one packet and
 // no window is longer than a page.
-[[gnu::always_inline]] inline int32_t room_in_window(const vi& of, const descriptor& from) {
-    const uint32_t offset = low_word(from.segments[0].address) - of.source.low;
-    return static_cast<int32_t>(offset | (of.source.span - from.length - offset));
+[[gnu::always_inline]] inline int32_t room_in_window(const page_window& window, const descriptor& from) {
+    const uint32_t offset = low_word(from.segments[0].address) - window.low;
+    return static_cast<int32_t>(offset | (window.span - from.length - offset));
 }
 
 // Another window, where the payload of this descriptor is. False: it is not the usual one.
 [[gnu::noinline]] inline bool refill_source(vi& of, const descriptor& from) {
-    source_window& window = of.source;
+    page_window& window = of.source;
     const segment& only = from.segments[0];
     const uint64_t address = only.address;
+    const uint32_t in_page = low_word(address) % page_bytes;
     if ((from.control_and_count & ~immediate_bit) != 1 || from.length != only.length) return false;
     const region* where = find_region(only.handle, of.tag);
     uint64_t physical;
     if (where == nullptr || !contains(*where, address, only.length) ||
-        high_word(address) != high_word(where->address) ||
-        low_word(address) % page_bytes + only.length > page_bytes ||
+        high_word(address) != high_word(where->address) || in_page + only.length > page_bytes ||
         translate(*where, address, physical) != step_done)
         return false;
     const uint32_t in_region = low_word(address) - low_word(where->address);
-    const uint32_t before = least(low_word(address) % page_bytes, in_region);
-    const uint32_t behind = least(page_bytes - low_word(address) % page_bytes, where->length - in_region);
+    const uint32_t before = least(in_page, in_region);
     window.handle = only.handle;
     window.address_high = high_word(address);
     window.generation = registrations;
     window.low = low_word(address) - before;
-    window.span = before + behind;
+    window.span = before + least(page_bytes - in_page, where->length - in_region);
     window.physical_high = high_word(physical);
-    window.physical_low = low_word(physical) - before;
-    return unusual(of, from) == 0;
+    window.to_physical = low_word(physical) - low_word(address);
+    return unusual(window, from) == 0;
 }
 
 [[gnu::always_inline]] inline void express_packet(vi& of, const descriptor& from, packet& made,
                                                   uint32_t length) {
     const uint32_t sequence = of.next_sequence;
     const uint32_t immediate = from.control_and_count & immediate_bit;
-    *opaque(&record_of(of, of.send.next)) = {length, abi::vi_status_op_send, sequence};
+    record_of(of, of.send.next) = {length, abi::vi_status_op_send, sequence, sequence + 1};
     address_packet(made, of);
     uint32_t* header = made.words;
     // The bit of the descriptor, moved to where the packet has its own.
@@ -130,15 +128,17 @@ template <bool refills>
     const uint32_t length = from.length;
     if (length - 1 >= of.packet_limit) return length == 0 && express_empty_send(of, from, *made);
     if constexpr (refills) {
-        if ((unusual(of, from) != 0 || room_in_window(of, from) < 0) && !refill_source(of, from))
+        if ((unusual(of.source, from) != 0 || room_in_window(of.source, from) < 0) &&
+            !refill_source(of, from))
             return false;
     } else {
-        if (unusual(of, from) != 0) return false;
-        if (room_in_window(of, from) < 0) return false;
+        if (unusual(of.source, from) != 0) return false;
+        if (room_in_window(of.source, from) < 0) return false;
     }
     made->words[header_words + (length - 1) / 4] = 0;
-    const uint32_t offset = low_word(from.segments[0].address) - of.source.low;
-    payload_reads.post(join(of.source.physical_high, of.source.physical_low + offset), made->body(), length);
+    payload_reads.post(
+        join(of.source.physical_high, low_word(from.segments[0].address) + of.source.to_physical),
+        made->body(), length);
     free_packets[pool_send].head = made->link;
     express_packet(of, from, *made, length);
     note_sent(of, *made, true);

@@ -331,7 +331,8 @@ inline constexpr uint32_t usual_flags = (abi::packet_immediate | abi::packet_wan
     if (length - 1 >= target.bytes) return false;
     if (!writes.has_room(blocks_per_packet)) return false;
     const bool reliable = is_reliable(of);
-    writes.start(*writes.next, target.physical, hardware::sram_address(what.body()), length,
+    writes.start(*writes.next, join(target.physical_high, target.physical_low),
+                 hardware::sram_address(what.body()), length,
                  then(reliable ? action_placed : action_release, &what), reliable);
     complete_express(of, what, length);
     if (is_reliable(of)) express_receive_reliably(of, what);

@@ -138,9 +138,8 @@ constexpr uint32_t packets_of(uint32_t length) {
     }
     while (of.send.completed != of.started) {
         const send_record& record = record_of(of, of.send.completed);
-        const uint32_t end = record.first_sequence + packets_of(record.length);
-        if (static_cast<int32_t>(sequence - end) < 0) break;
-        complete_send(of);
+        if (static_cast<int32_t>(sequence - record.end_sequence) < 0) break;
+        complete(of, of.send, false, record.length, record.status);
     }
     if (of.send.posted != of.send.next || of.obstacles != 0) schedule(of);
 }

@@ -198,9 +198,9 @@ inline uint32_t prepare_packet(vi& of, descriptor& from) {
         const uint32_t step = check_segments(of, message, from, into->window);
         if (step != step_done) return step;
         message.checked = 1;
-        const uint32_t packets_before = message.offset / abi::packet_payload_max;
-        record_of(of, of.send.next) = {from.length, operation_status(control_bits(from)),
-                                       of.next_sequence - packets_before};
+        const uint32_t first = of.next_sequence - message.offset / abi::packet_payload_max;
+        record_of(of, of.send.next) = {from.length, operation_status(control_bits(from)), first,
+                                       first + packets_of(from.length)};
     }
     return step_done;
 }

@@ -36,13 +36,14 @@ inline uint64_t slot_address(const work_queue& queue, uint32_t slot, uint32_t ri
     return join(queue.ring_high, slot_low(queue, slot, ring_mask));
 }
 
-// Where a VI's usual send found its payload last: a registered piece of a page, with all checks done. A cache
-// of one entry for each VI, good as long as no registration has changed.
-struct source_window {
+// Where a VI's usual send found its payload last: a registered piece of a page, with all checks done. A
+// cache of one entry for each VI, good as long as no registration has changed.
+struct page_window {
     uint32_t handle, address_high;
     uint32_t generation;
     uint32_t low, span;  // virtual addresses
-    uint32_t physical_high, physical_low;
+    uint32_t physical_high;
+    uint32_t to_physical;  // from the low word of a virtual address to that of a physical one
 };
 
 struct send_message {
@@ -64,11 +65,12 @@ inline constexpr uint32_t message_skipped = 0xFF;
 inline constexpr uint32_t message_refused = 0xFE;  // not connected
 
 // Where the whole of a receive descriptor's only segment lies, found out when the descriptor came. Good as
-// long as no registration has changed since.
+// long as no registration has changed since, also for the next descriptor of that segment in this place.
 struct receive_target {
-    uint64_t physical;
-    uint32_t bytes;  // up to the end of the segment or its page; 0: not known, or the slot is not here
+    abi::myvia::slot_segment segment;
+    uint32_t physical_high, physical_low;
     uint32_t generation;
+    uint32_t bytes;  // up to the end of the segment or its page; 0: not known, or the slot is not here
 };
 
 // Two shifts take the place of a constant, which costs a load, and its use.
@@ -105,7 +107,7 @@ struct alignas(1024) vi {
     vi* next_scheduled;
     packet* building;
     send_message sending;
-    source_window source;
+    page_window source;
     uint32_t next_sequence;
     // Sending on a reliable connection
     uint32_t unacknowledged;  // the oldest sequence number in flight
@@ -143,16 +145,16 @@ inline vi vis[max_vis];
 inline uint32_t epochs;  // connections so far
 
 // What a started send descriptor completes with.
-struct alignas(16) send_record {
+struct send_record {
     uint32_t length;
     uint32_t status;
-    uint32_t first_sequence;
+    uint32_t first_sequence, end_sequence;  // of its packets; the end is one beyond the last
 };
 inline constexpr uint32_t send_records_per_vi = 16;
 inline send_record send_records[max_vis][send_records_per_vi];
 
 inline send_record& record_of(vi& of, uint32_t slot) {
-    return send_records[of.index][slot % send_records_per_vi];
+    return *opaque(&send_records[of.index][slot % send_records_per_vi]);
 }
 
 inline vi& vi_at(uint32_t index) { return *opaque(&vis[index % max_vis]); }
