@@ -109,7 +109,7 @@ inline void complete_flushed(vi& of, work_queue& queue, bool receives) {
 [[gnu::noinline]] inline void complete_send(vi& of) {
     const send_record& record = record_of(of, of.send.completed);
     complete(of, of.send, false, record.length, record.status);
-    if (of.send.posted != of.send.next || of.sending.error != 0) schedule(of);
+    if (of.send.fetched != of.send.next || of.sending.error != 0) schedule(of);
 }
 
 }  // namespace vinic::myvia

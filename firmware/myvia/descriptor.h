@@ -90,14 +90,6 @@ inline constexpr uint32_t immediate_bit = abi::vi_control_immediate << 16;  // o
         target.bytes = least(only.length, page_bytes - low % page_bytes);
 }
 
-// Nobody waits for receive descriptors, as a rule: all that can be done before a message comes is done now.
-[[gnu::always_inline]] inline void receive_slots_arrived(vi& of) {
-    work_queue& queue = of.receive;
-    const uint32_t count = slots_arrived(queue, of.receive_slots);
-    for (uint32_t i = queue.fetched - count; i != queue.fetched; ++i)
-        prepare_target(of, of.receive_slot(i), of.target(i));
-}
-
 // Segment `index` of a descriptor. Segments beyond the slot's are behind the 64th byte of the program's
 // descriptor (vipl.md 2), whose handle must be as good as that of any buffer.
 inline uint32_t find_segment(const vi& of, descriptor& from, segment_window& window, uint32_t index,

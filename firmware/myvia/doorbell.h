@@ -105,7 +105,7 @@ inline bool note_posted(vi& of, work_queue& queue, uint32_t posted) {
     work_queue& queue = of.receive;
     const uint32_t slot = queue.posted;
     if ((((posted - 1) ^ slot) | (queue.fetched ^ slot) | queue.fetching) != 0) return false;
-    if (slot - queue.completed > of.ring_mask || slot - queue.next > of.cache_mask) return false;
+    if (slot - queue.completed > of.ring_mask || slot - queue.next > of.cache_mask / 2) return false;
     if (short_reads.full()) return false;
     const uint32_t low = slot_low(queue, slot, of.ring_mask);
     short_reads.post(join(queue.ring_high, low), &of.receive_slot(slot), abi::myvia::slot_bytes,

@@ -17,6 +17,7 @@ inline constexpr uint32_t express_blocks = send_buffers;
     work_queue& queue = of.send;
     ++queue.next;
     if (queue.posted == queue.fetched) return;
+    serve_wire();
     if (queue.fetched - queue.next <= cached_slots / 2) fetch_send_slots(of);
 }
 
@@ -115,9 +116,7 @@ inline uint32_t window_flags(const vi& of) {
     return true;
 }
 
-// The next descriptor of this VI, which is on the card. False: nothing has been done. `refills`: the window
-// may be moved.
-template <bool refills>
+// The next descriptor of this VI, which is on the card. False: nothing has been done.
 [[gnu::always_inline]] inline bool express_send(vi& of) {
     static_assert(send_buffers <= send_records_per_vi && send_window <= send_records_per_vi);
     work_queue& queue = of.send;
@@ -127,14 +126,8 @@ template <bool refills>
     const descriptor& from = of.send_slot(queue.next);
     const uint32_t length = from.length;
     if (length - 1 >= of.packet_limit) return length == 0 && express_empty_send(of, from, *made);
-    if constexpr (refills) {
-        if ((unusual(of.source, from) != 0 || room_in_window(of.source, from) < 0) &&
-            !refill_source(of, from))
-            return false;
-    } else {
-        if (unusual(of.source, from) != 0) return false;
-        if (room_in_window(of.source, from) < 0) return false;
-    }
+    if (unusual(of.source, from) != 0) return false;
+    if (room_in_window(of.source, from) < 0) return false;
     made->words[header_words + (length - 1) / 4] = 0;
     payload_reads.post(
         join(of.source.physical_high, low_word(from.segments[0].address) + of.source.to_physical),
@@ -146,8 +139,18 @@ template <bool refills>
     return true;
 }
 
+// The same; the window may be moved.
 [[gnu::noinline]] inline bool try_express_send(vi& of) {
-    return of.send.next != of.send.fetched && express_send<true>(of);
+    serve_wire();
+    if (of.send.next == of.send.fetched || of.obstacles != 0 || free_packets[pool_send].head == nullptr)
+        return false;
+    const descriptor& from = of.send_slot(of.send.next);
+    if (from.length - 1 < of.packet_limit &&
+        (unusual(of.source, from) != 0 || room_in_window(of.source, from) < 0)) {
+        if (!refill_source(of, from)) return false;
+        serve_wire();
+    }
+    return express_send(of);
 }
 
 }  // namespace vinic::myvia

@@ -34,8 +34,10 @@ inline constexpr uint32_t serviced_bits = hardware::ISR_RECV | hardware::ISR_BUF
 [[gnu::always_inline]] inline void send_slots_arrived(vi& of) {
     const uint32_t count = slots_arrived(of.send, of.send_slots);
     if (count == 0 || scheduled_vis.head != nullptr) return schedule(of);
-    if (!express_send<false>(of) && !try_express_send(of)) return schedule(of);
-    if (of.send.next != of.send.posted) schedule(of);
+    if (!express_send(of) && !try_express_send(of)) return schedule(of);
+    // What is on its way schedules the VI when it comes.
+    if (of.send.next != of.send.fetched || (of.send.posted != of.send.next && of.send.fetching == 0))
+        schedule(of);
 }
 
 [[gnu::always_inline]] inline void poll_short_reads() {
@@ -46,6 +48,7 @@ inline constexpr uint32_t serviced_bits = hardware::ISR_RECV | hardware::ISR_BUF
             send_slots_arrived(*opaque(&argument_of<vi>(event)));
         else
             other_read_done(event);
+        serve_wire();
     }
 }
 
@@ -102,16 +105,22 @@ inline constexpr uint32_t serviced_bits = hardware::ISR_RECV | hardware::ISR_BUF
     }
 }
 
-inline uint32_t pending_bits() { return opaque(hardware::load(hardware::ISR) & serviced_bits); }
-
 // The upper half of the bits is 0, and a constant whose upper half is all ones fits an instruction.
 constexpr uint32_t tested(uint32_t bit) { return 0xFFFF0000 | bit; }
+
+inline uint32_t pending_bits() { return opaque(hardware::load(hardware::ISR) & serviced_bits); }
 
 // What somebody waits for first. A bit that comes up meanwhile is for the next turn.
 [[gnu::always_inline]] inline void service(uint32_t bits) {
     using namespace hardware;
+    if (bits & tested(ISR_SEND)) {
+        store(ISR, ISR_SEND);
+        send_engine_done();
+        if ((bits &= tested(~ISR_SEND)) == 0) return;
+    }
     if (bits & tested(ISR_RECV)) {
         packet_arrived();
+        serve_wire();
         if ((bits &= tested(~ISR_RECV)) == 0) return;
     }
     if (bits & tested(ISR_WAKE1)) {
@@ -124,11 +133,6 @@ constexpr uint32_t tested(uint32_t bit) { return 0xFFFF0000 | bit; }
         poll_short_reads();
         if ((bits &= tested(~ISR_WAKE0)) == 0) return;
     }
-    if (bits & tested(ISR_SEND)) {
-        store(ISR, ISR_SEND);
-        send_engine_done();
-        if ((bits &= tested(~ISR_SEND)) == 0) return;
-    }
     if (bits & tested(ISR_WAKE2)) {
         store(ISR, ISR_WAKE2);
         poll_writes();
@@ -138,6 +142,7 @@ constexpr uint32_t tested(uint32_t bit) { return 0xFFFF0000 | bit; }
 }
 
 [[gnu::noinline]] inline void do_work() {
+    serve_wire();
     if (card_interface.command_number != progress.seen) take_command();
     const uint32_t todo = work;
     work = todo & work_bells;

@@ -141,7 +141,7 @@ constexpr uint32_t packets_of(uint32_t length) {
         if (static_cast<int32_t>(sequence - record.end_sequence) < 0) break;
         complete(of, of.send, false, record.length, record.status);
     }
-    if (of.send.posted != of.send.next || of.obstacles != 0) schedule(of);
+    if (of.send.fetched != of.send.next || of.obstacles != 0) schedule(of);
 }
 
 // Goes back to the oldest packet that is not acknowledged. False: a fetch is under way, whose arrival will

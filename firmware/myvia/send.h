@@ -239,7 +239,8 @@ inline send_step advance_send(vi& of) {
     return fail_message(of, from);
 }
 
-// All VIs that have something to send take turns until none can go on.
+// VIs that have something to send take turns: the next that can go on sends a packet, and the main loop looks
+// round before another does.
 inline void run_send() {
     vi* blocked = nullptr;
     while (vi* of = scheduled_vis.head) {
@@ -247,14 +248,14 @@ inline void run_send() {
         scheduled_vis.pop();
         of->scheduled = 0;
         const send_step step = advance_send(*of);
-        if (step == send_idle || of->scheduled) continue;
-        of->scheduled = 1;
-        scheduled_vis.push(of);
-        if (step == send_more)
-            blocked = nullptr;
-        else if (blocked == nullptr)
-            blocked = of;
+        if (step != send_idle && !of->scheduled) {
+            of->scheduled = 1;
+            scheduled_vis.push(of);
+        }
+        if (step != send_blocked) break;
+        if (blocked == nullptr) blocked = of;
     }
+    if (scheduled_vis.head != nullptr) work |= work_send;
 }
 
 }  // namespace vinic::myvia

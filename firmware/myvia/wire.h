@@ -112,6 +112,13 @@ inline bool is_void(const packet& of) { return of.owner != nullptr && of.owner->
     release(sent);
 }
 
+// In the midst of long work: a link that stands still costs bandwidth.
+[[gnu::always_inline]] inline void serve_wire() {
+    if ((hardware::load(hardware::ISR) & hardware::ISR_SEND) == 0) return;
+    hardware::store(hardware::ISR, hardware::ISR_SEND);
+    send_engine_done();
+}
+
 // There may be room again.
 [[gnu::noinline]] inline void run_wire() {
     if (engine_done) return send_engine_done();

@@ -67,7 +67,7 @@ fake_card::fake_card(const fake_settings& settings) : random(settings.seed), set
     card_interface.host_event_entries = event_ring_entries;
     card_interface.host_page_table_low = static_cast<uint32_t>(page_table_);
     card_interface.host_page_table_entries = page_table_entries;
-    card_interface.retransmit_ticks = 75;
+    card_interface.retransmit_ticks = 150;  // turns: long enough for a packet of 252 segments
     card_interface.retransmit_limit = 20;
     myvia::initialise();
     for (unsigned i = 0; i != 4; ++i) channels_[i].block = card_interface.dma_chains[i];
