@@ -43,7 +43,7 @@ inline uint32_t window_flags(const vi& of) {
 }
 
 // Zero for a descriptor of the usual form whose segment's region and upper address are the window's.
-[[gnu::always_inline]] inline uint32_t unusual(const page_window& window, const descriptor& from) {
+[[gnu::always_inline]] inline uint32_t unusual(const source_window& window, const descriptor& from) {
     const segment& only = from.segments[0];
     return ((from.control_and_count & ~immediate_bit) ^ 1) | from.reserved | (from.length ^ only.length) |
            (window.handle ^ only.handle) | (window.address_high ^ high_word(only.address)) |
@@ -52,14 +52,14 @@ inline uint32_t window_flags(const vi& of) {
 
 // Whether the window holds all of it: negative if not. No sum overflows, since no message of one packet and
 // no window is longer than a page.
-[[gnu::always_inline]] inline int32_t room_in_window(const page_window& window, const descriptor& from) {
+[[gnu::always_inline]] inline int32_t room_in_window(const source_window& window, const descriptor& from) {
     const uint32_t offset = low_word(from.segments[0].address) - window.low;
     return static_cast<int32_t>(offset | (window.span - from.length - offset));
 }
 
 // Another window, where the payload of this descriptor is. False: it is not the usual one.
 [[gnu::noinline]] inline bool refill_source(vi& of, const descriptor& from) {
-    page_window& window = of.source;
+    source_window& window = of.source;
     const segment& only = from.segments[0];
     const uint64_t address = only.address;
     const uint32_t in_page = low_word(address) % page_bytes;

@@ -148,7 +148,10 @@ inline uint32_t pending_bits() { return opaque(hardware::load(hardware::ISR) & s
     work = todo & work_bells;
     if (todo & work_receive) run_receive();
     if (todo & work_send) run_send();
-    if (todo & work_bells) poll_other_doorbells();
+    if (todo & work_bells) {
+        poll_other_doorbells();
+        poll_write();  // no turn is without work then
+    }
     constexpr uint32_t rare =
         work_writes | work_wire | work_flush | work_events | work_acknowledge | work_command | work_credits;
     if ((todo & rare) == 0) return;

@@ -400,7 +400,7 @@ inline uint32_t beyond_data(const packet& of, uint32_t bytes, uint32_t end) {
     if (!usual_arrival(*arrived, length, end) ||
         (!express_receive(*arrived, length) && (length != 0 || !express_receive_empty(*arrived))))
         queue_arrival(arrived, end);
-    if (free_packets[pool_receive].head == nullptr) work |= work_writes;
+    if (free_packets[pool_receive].head == nullptr) work |= work_writes;  // before the last one is in use
 }
 
 // The buffer is full and the packet has not ended: nothing that long is ours. Reads it to its end.

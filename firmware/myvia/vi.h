@@ -38,7 +38,7 @@ inline uint64_t slot_address(const work_queue& queue, uint32_t slot, uint32_t ri
 
 // Where a VI's usual send found its payload last: a registered piece of a page, with all checks done. A
 // cache of one entry for each VI, good as long as no registration has changed.
-struct page_window {
+struct source_window {
     uint32_t handle, address_high;
     uint32_t generation;
     uint32_t low, span;  // virtual addresses
@@ -107,7 +107,7 @@ struct alignas(1024) vi {
     vi* next_scheduled;
     packet* building;
     send_message sending;
-    page_window source;
+    source_window source;
     uint32_t next_sequence;
     // Sending on a reliable connection
     uint32_t unacknowledged;  // the oldest sequence number in flight

@@ -228,7 +228,7 @@ class myvia_cycles : public ::testing::TestWithParam<kind> {};
 // The budget is ours: what the firmware reached, with some room. Printed is the mean over many phases of the
 // main loop at which the doorbell may ring.
 TEST_P(myvia_cycles, of_a_small_message_stay_in_budget) {
-    constexpr cycle budget = 700;
+    constexpr cycle budget = 670;
     constexpr unsigned messages = 24;
     const kind k = GetParam();
     card one(k.reliability);
@@ -265,7 +265,7 @@ TEST_P(myvia_cycles, of_a_small_message_stay_in_budget) {
 
 // Nothing is read and nothing placed: little more of firmware than with a payload, without its transfers.
 TEST_P(myvia_cycles, of_an_empty_message_stay_in_budget) {
-    constexpr cycle budget = 800;
+    constexpr cycle budget = 730;
     constexpr unsigned messages = 24;
     const kind k = GetParam();
     card one(k.reliability);

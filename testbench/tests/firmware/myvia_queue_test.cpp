@@ -216,6 +216,19 @@ TEST(myvia_queue, disconnect_flushes_in_order) {
     }
 }
 
+TEST(myvia_queue, what_was_rung_before_a_command_counts_before_it) {
+    fake_card card;
+    library_vi vi = card.create_vi(1, vi_unreliable);
+    card.create_vi(2, vi_unreliable);
+    card.connect(1, 2);
+    for (int i = 0; i != 40; ++i) card.post_receive(vi, encode(message({})));
+    EXPECT_EQ(card.disconnect(1, vi_idle), 0u);
+    for (int i = 0; i != 40; ++i) {
+        ASSERT_TRUE(card.completed(vi, vi.receive)) << i;
+        EXPECT_EQ(card.take(vi, vi.receive).status, done_receive | vi_status_flushed_error);
+    }
+}
+
 TEST(myvia_queue, sends_on_an_idle_vi_are_flushed_and_receives_stay) {
     fake_card card;
     library_vi from = card.create_vi(1, vi_unreliable), to = card.create_vi(2, vi_unreliable);
@@ -254,6 +267,25 @@ TEST(myvia_command, region_is_replaced) {
     card.post_send(from, encode(message({{base + 0x1000, next.handle, 8}})));
     EXPECT_EQ(card.wait(to, to.receive).status, done_receive);
     EXPECT_TRUE(card.read(next, base, 8) == data);
+}
+
+// With one slot, each descriptor stands in the place of the one before, and names the same segment.
+TEST(myvia_command, what_is_known_of_a_segment_ends_with_its_region) {
+    fake_card card;
+    library_vi from = card.create_vi(1, vi_unreliable, 1), to = card.create_vi(2, vi_unreliable, 1);
+    card.connect(1, 2);
+    const memory_region source = card.register_memory(base, 0x1000, 7);
+    const memory_region target = card.register_memory(base, 0x1000, 7);
+    const auto exchange = [&] {
+        card.post_receive(to, encode(message({{base, target.handle, 8}})));
+        card.settle();
+        card.post_send(from, encode(message({{base, source.handle, 8}})));
+        EXPECT_EQ(card.wait(from, from.send).status, done_send);
+        return card.wait(to, to.receive).status;
+    };
+    for (int i = 0; i != 3; ++i) EXPECT_EQ(exchange(), done_receive);
+    EXPECT_EQ(card.command(command_clear_region, {target.index}), 0u);
+    EXPECT_EQ(exchange(), done_receive | vi_status_protection_error);
 }
 
 TEST(myvia_command, control_packets) {
