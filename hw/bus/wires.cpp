@@ -189,7 +189,9 @@ wires::wires(const sim::module& owner)
       ack64(owner, "ack64", 1, "ACK64#, 1 = asserted"),
       ad(owner, "ad", 64, "AD"),
       cbe(owner, "cbe", 8, "C/BE#, as on the wires"),
-      transaction(owner, "transaction", "address phase through the last clock of IRDY#"),
+      transaction(
+          owner, "transaction",
+          "address phase through the last clock of IRDY#; first_data: clocks before the first data phase"),
       phase(owner, "phase", "one phase of a transaction") {}
 
 void wires::add_master(const sim::module& owner) {
@@ -250,7 +252,8 @@ void wires::report_spans(const bus_properties& bus, const tenure& what,
                        {{"address", payload.get_address()},
                         {"asked", payload.get_data_length()},
                         {"bytes", s.bytes},
-                        {"clocks", s.clocks()}});
+                        {"clocks", s.clocks()},
+                        {"first_data", s.first_data - s.address}});
     if (!phase.watched()) return;
     for (std::uint64_t from = s.address, c = from; c < s.end; ++c) {
         if (c + 1 < s.end && d.state(c + 1) == d.state(c)) continue;

@@ -156,6 +156,7 @@ bridge::bridge(const sc_core::sc_module_name& name, memory& ram, bus::pci_bus& b
       aborted(*this, "aborted", "loads, stores and split completions that nobody answered"),
       store_probe(*this, "store", "a write of a processor, from the bridge to the card"),
       load_probe(*this, "load", "a load, processor to processor"),
+      write_probe(*this, "write", "a write of a device: from its last data phase until processors see it"),
       posted_probe(*this, "posted", 8, "writes in the posting buffer"),
       memory_(ram),
       bus_(bus.properties()),
@@ -193,6 +194,8 @@ bus::target_answer bridge::on_address(const tlm::tlm_generic_payload& payload,
 void bridge::on_write(const bus::pci_extension&, std::uint64_t address, std::span<const std::uint8_t> bytes) {
     const sim::picoseconds visible = free_ ? 1 : visibility_ns * 1000;
     memory_.write_at(address, std::as_bytes(bytes), sim::now() + visible);
+    write_probe.report(sim::now(), sim::now() + visible, "write",
+                       {{"address", address}, {"bytes", bytes.size()}});
 }
 
 // --- Reads

@@ -79,6 +79,7 @@ public:
 
     sim::span_probe store_probe;
     sim::span_probe load_probe;
+    sim::span_probe write_probe;
     sim::value_probe posted_probe;
 
     /// Takes its place on the bus, with RAM mapped from address 0. `free`: the what-if in which the host

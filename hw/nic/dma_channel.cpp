@@ -57,6 +57,7 @@ void dma_channel::set_base(std::uint32_t address) {
 void dma_channel::pulse() {
     if (activity_ == activity::failed) return;
     ++pulses_;
+    pulse_probe.report(sim::now(), sim::now(), "pulse");
     if (activity_ != activity::idle) return;
     // A pulse at the instant at which the chain stops may come before or after the stop: as if before.
     if (idle_since_ == sim::now()) return next_block();
@@ -282,7 +283,8 @@ void dma_channel::finish_block() {
                   {"bytes", block_.bytes},
                   {"local_address", block_.local_address},
                   {"channel", number_},
-                  {"descriptor", at_}});
+                  {"descriptor", at_},
+                  {"terminal", (block_.next_and_flags & abi::dma_flag_terminal) != 0}});
     has_engine_ = false;
     dma_.release_engine(*this);
     if (direct_) {

@@ -58,6 +58,7 @@ public:
     sim::counter<sim::unit::events> bus_errors{*this, "bus_errors", "blocks that the bus aborted"};
 
     sim::value_probe state;
+    sim::span_probe pulse_probe{*this, "pulse", "a start (PULSE) of the chain"};
     sim::value_probe host_address{*this, "host_address", 64, "host address of the block at hand"};
     sim::value_probe left{*this, "left", 32, "bytes of the block at hand that are still to move"};
     sim::span_probe fetch{*this, "fetch", "descriptor of a block read from SRAM"};

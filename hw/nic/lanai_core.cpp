@@ -78,7 +78,8 @@ lanai_core::lanai_core(const sc_core::sc_module_name& name, const card_clock& cl
       register_wait(*this, "register_wait", "clocks", "waits for special registers", core_,
                     &lanai::core_counters::register_cycles),
       state(*this, "state", 1, "reset or running", core_states),
-      pc(*this, "pc", 32, "address of each instruction, in the cycle of its issue") {
+      pc(*this, "pc", 32, "address of each instruction, in the cycle of its issue"),
+      exchange(*this, "exchange", "loads and stores between the core and the rest of its card") {
     if (slice_max_cycles < slice_min_cycles)
         throw sim::input_error("{}.slice_max_cycles is below slice_min_cycles", this->name());
     SC_METHOD(step);
@@ -104,6 +105,7 @@ lanai::core_config lanai_core::configuration() const {
 
 void lanai_core::end_of_elaboration() {
     state.set(0, 0);
+    if (exchange.watched()) core_.on_exchange([this](const lanai::exchange_record& r) { exchanged(r); });
     if (!pc.watched()) return;
     core_.on_retire(
         [this](const lanai::retire_record& r) { pc.set(clock_.time_of(r.issue, phase::issue), r.pc); });
@@ -142,6 +144,26 @@ void lanai_core::set_stack_limit(std::uint32_t address) {
 
 void lanai_core::memory_written(std::uint32_t address, std::size_t bytes) {
     core_.invalidate_code(address, bytes);
+    if (exchange.watched()) core_.written_by_port(address, bytes);
+}
+
+/// A loop that looks at a register and finds nothing new says so once, however often it does and whether it
+/// is skipped or not.
+void lanai_core::exchanged(const lanai::exchange_record& r) {
+    using kind = lanai::exchange_record::kind;
+    if (r.what == kind::register_load) {
+        const auto [before, first] = looked_at_.try_emplace(r.address, r.value);
+        if (!first && before->second == r.value) return;
+        before->second = r.value;
+    } else {
+        looked_at_.clear();
+    }
+    const sim::picoseconds at = clock_.time_of(r.issue, phase::issue);
+    exchange.report(at, at,
+                    r.what == kind::register_load    ? "look"
+                    : r.what == kind::register_store ? "store"
+                                                     : "seen",
+                    {{"address", r.address}, {"value", r.value}, {"pc", r.pc}});
 }
 
 void lanai_core::set_slot_pattern(lanai::sram_port port, const lanai::slot_pattern& pattern, cycle from) {

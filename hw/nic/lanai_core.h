@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -86,6 +87,11 @@ public:
     sim::value_probe
         pc;  // of each instruction in the cycle of its issue; watching it costs speed, not accuracy
 
+    /// What the core and the rest of its card say to each other: "store" to a register; "seen", the first load
+    /// of a word of the SRAM that another port wrote; "look", a load of a register that gives another value
+    /// than before or comes after one of the others.
+    sim::span_probe exchange;
+
     /// Until release_reset() the core does nothing. It is in reset when built.
     void assert_reset();
     /// Registers zero, the first instruction issues in the cycle that is not over.
@@ -111,6 +117,7 @@ public:
 
 private:
     lanai::core_config configuration() const;
+    void exchanged(const lanai::exchange_record& r);
     void step();
     void learn(cycle at);
     cycle slice(cycle from) const;
@@ -124,6 +131,7 @@ private:
     bool executing_ = false;  // a register access: the core stands exactly there
     cycle disturbed_at_ = 0;  // when somebody last synced the core
     cycle mean_gap_ = 0;
+    std::map<std::uint32_t, std::uint32_t> looked_at_;  // registers since the last store or word seen
 };
 
 }  // namespace vinic::nic

@@ -13,6 +13,7 @@
 #include "hw/sim/time.h"
 #include "testbench/lua/libraries.h"
 #include "testbench/lua/stack.h"
+#include "testbench/platform/measurement.h"
 #include "testbench/report/results.h"
 
 namespace vinic::testbench::lua {
@@ -190,6 +191,18 @@ int now(lua_State* L, script& self) {
     return 1;
 }
 
+/// measure(): what is measured begins now, the warm-up is over; returns now().
+int measure(lua_State* L, script& self) {
+    self.current().environment->measured.begin();
+    return now(L, self);
+}
+
+/// measured(): what is measured ends now; returns now(). Without effect for one who did not begin.
+int measured(lua_State* L, script& self) {
+    self.current().environment->measured.end();
+    return now(L, self);
+}
+
 /// compute(clocks): the processor works for that long.
 int compute(lua_State* L, script& self) {
     self_of(self).compute(unsigned_argument(L, 1, "compute"));
@@ -311,6 +324,8 @@ void open_workload_library(lua_State* L) {
                                          {"needs_nodes", guarded<needs_nodes>},
                                          {"process", guarded<process>},
                                          {"now", guarded<now>},
+                                         {"measure", guarded<measure>},
+                                         {"measured", guarded<measured>},
                                          {"compute", guarded<compute>},
                                          {"sleep", guarded<sleep>},
                                          {"row", guarded<row>},

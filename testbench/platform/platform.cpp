@@ -85,6 +85,7 @@ void platform::build(const design& from, const driver::card_image& image, const 
     const link::topology layout = build_topology(from.topology, count);
     if (mode.shuffle) dummies_ = std::make_unique<dummy_events>("dummy_events", mode.shuffle);
     fabric_ = std::make_unique<link::fabric>("fabric", layout);
+    measurement_ = std::make_unique<measurement>("workload");
     nodes_.resize(count);
     for (const unsigned i : shuffled_order(count, mode.shuffle))
         nodes_[i] = std::make_unique<node>(fmt::format("node{}", i).c_str(), i, image, directory_, *fabric_);
@@ -113,7 +114,7 @@ void platform::start(workload_process what, unsigned index, results& report) {
     processes_.push_back(&on.host.cpu.spawn(
         name, &memory,
         [this, &on, &memory, &report, index, body = std::move(what.body)](host::process& self) {
-            process_environment environment{on.number(), index, self, memory, report, events_};
+            process_environment environment{on.number(), index, self, memory, report, *measurement_, events_};
             vipl::run_program(on.vipl, self, memory, [&] { body(environment); });
             if (--running_ == 0) sc_core::sc_pause();
         }));

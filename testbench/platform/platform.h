@@ -12,6 +12,7 @@
 #include "hw/sim/simulation.h"
 #include "testbench/platform/design.h"
 #include "testbench/platform/firmware.h"
+#include "testbench/platform/measurement.h"
 #include "testbench/platform/node.h"
 #include "testbench/platform/shuffle.h"
 #include "testbench/platform/workload.h"
@@ -60,6 +61,7 @@ private:
     std::unique_ptr<dummy_events> dummies_;
     std::unique_ptr<link::fabric> fabric_;
     std::vector<std::unique_ptr<node>> nodes_;
+    std::unique_ptr<measurement> measurement_;
     std::vector<host::process*> processes_;
     unsigned running_ = 0;
 };

@@ -20,6 +20,7 @@ class process;
 
 namespace vinic::testbench {
 
+class measurement;
 class results;
 
 /// What a process of a workload runs in.
@@ -29,6 +30,7 @@ struct process_environment {
     host::process& self;
     host::address_space& memory;
     results& report;
+    measurement& measured;
     std::deque<sc_core::sc_event>& events;  ///< for events that live as long as the platform does
 };
 

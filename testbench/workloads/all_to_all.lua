@@ -56,9 +56,9 @@ local function exchange(me)
         for _, e in pairs(peers) do e:prepare(1, size) end
         run(warmup)
         phase()
-        started[me] = now()
+        started[me] = measure()
         run(rounds)
-        finished[me] = now()
+        finished[me] = measured()
         phase()
         if me == 0 then
             local first, last = started[0], finished[0]

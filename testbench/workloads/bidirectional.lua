@@ -31,7 +31,7 @@ local function stream(node)
             local d = received < n and e:try_receive()
             if d then
                 received = received + 1
-                if received == n then last = now() end
+                if received == n then last = measured() end
                 e:again(d)
             end
             if sent < posted and e:try_sent() then sent = sent + 1 end
@@ -43,7 +43,7 @@ local function stream(node)
         for i = 1, window do e:prepare(i, size) end
         exchange(warmup)
         phase()
-        started[node] = now()
+        started[node] = measure()
         finished[node] = exchange(count)
         phase()
         if node == 0 then

@@ -9,6 +9,7 @@
 #include "hw/host/address_space.h"
 #include "hw/host/process.h"
 #include "hw/sim/error.h"
+#include "testbench/platform/measurement.h"
 #include "testbench/report/results.h"
 #include "testbench/workloads/arguments.h"
 #include "vipl/vipl.h"
@@ -182,11 +183,15 @@ std::vector<workload_process> echo::processes() {
         VIP_DESCRIPTOR* received = nullptr;
         sim::picoseconds start = 0;
         for (std::uint64_t i = 0; i < warmup_ + count_; ++i) {
-            if (i == warmup_) start = in.self.now();
+            if (i == warmup_) {
+                start = in.self.now();
+                in.measured.begin();
+            }
             send(self, received);
             received = self.receive();
         }
         const sim::picoseconds end = in.self.now();
+        in.measured.end();
         const double latency_us = static_cast<double>(end - start) / static_cast<double>(2 * count_) / 1e6;
         in.report.add_row(end, in.index, {{"size_bytes", size_bytes_}, {"latency_us", latency_us}});
     };

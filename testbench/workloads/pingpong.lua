@@ -33,7 +33,7 @@ process(0, function()
         e:prepare(1, size)
         local halves, sum = {}, 0
         for i = 1 - warmup, count do
-            local start = now()
+            local start = i == 1 and measure() or now()
             if verify then e.memory:fill(e.sends[1].at, size, i + warmup) end
             send(e, received)
             received = e:receive()
@@ -43,6 +43,7 @@ process(0, function()
                 sum = sum + now() - start
             end
         end
+        measured()
         local least, median, p99, most = spread(halves)
         row("size_bytes", size, "latency_us", sum / (2 * count) / 1e6, "min_us", least, "median_us", median,
             "p99_us", p99, "max_us", most)

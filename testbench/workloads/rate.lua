@@ -44,7 +44,7 @@ process(0, function()
         for i = 1, 2 * share do e:prepare(i, size) end
         send_batches((warmup + share - 1) // share)
         phase()
-        started = now()
+        started = measure()
         send_batches((count + share - 1) // share)
         phase()
     end
@@ -58,10 +58,10 @@ process(1, function()
 
     local function receive_batches(n)
         local finished
-        for _ = 1, n do
-            for _ = 1, share do
+        for batch = 1, n do
+            for i = 1, share do
                 local d = e:receive()
-                finished = now()
+                if batch == n and i == share then finished = measured() end
                 e:again(d)
             end
             if answering then e:sent() end

@@ -48,7 +48,7 @@ process(0, function()
         for i = 1, window do e:prepare(i, size) end
         send_some(warmup, size, 0)
         phase()
-        started = now()
+        started = measure()
         send_some(count, size, warmup)
         phase()
     end
@@ -64,7 +64,7 @@ process(1, function()
         local last
         for i = 1, n do
             local d = e:receive()
-            last = i == n and now()
+            last = i == n and measured()
             if verify then check(e:holds(d, size, seed + i), "wrong payload in a message of size " .. size) end
             e:again(d)
             received = received + 1

@@ -59,6 +59,8 @@ void core::implementation::checkpoint() {
         if (record.skipped) p.skipped += record.times;
     }
     records.clear();
+    for (const exchange_record& e : exchanges) exchange_callback(e);
+    exchanges.clear();
     if (!config.lockstep) saved = live;
     retired_at_checkpoint = live.retired;
     undo_count = 0;
@@ -76,6 +78,9 @@ void core::implementation::rewind() {
     }
     live = saved;
     records.clear();
+    for (const exchange_record& e : exchanges)
+        if (e.what == exchange_record::kind::first_load) unread.add(e.address);
+    exchanges.clear();
     parked.reset();
     trap.reset();
     reset_probe();
@@ -280,6 +285,18 @@ void core::on_retire(std::function<void(const retire_record&)> callback) {
     impl_->require_synced("start of the trace");
     impl_->retire_callback = std::move(callback);
     impl_->recording = impl_->retire_callback || !impl_->profile.empty();
+}
+
+void core::on_exchange(std::function<void(const exchange_record&)> callback) {
+    impl_->require_synced("start of the trace of exchanges");
+    impl_->exchange_callback = std::move(callback);
+    impl_->unread.watch(impl_->sram.size());
+}
+
+void core::written_by_port(std::uint32_t address, std::size_t bytes) {
+    impl_->require_synced("write to the SRAM");
+    if (!impl_->unread.watched()) return;
+    for (std::uint32_t word = address & ~3u; word < address + bytes; word += 4) impl_->unread.add(word);
 }
 
 }  // namespace vinic::lanai

@@ -163,6 +163,20 @@ struct retire_record {
     std::uint32_t word;
 };
 
+// What the core and the rest of its card say to each other.
+struct exchange_record {
+    enum class kind : std::uint8_t {
+        register_load,
+        register_store,
+        first_load  // of a word of the SRAM since another port wrote it
+    };
+    kind what;
+    cycle issue;
+    std::uint32_t pc;
+    std::uint32_t address;
+    std::uint32_t value;  // that was loaded or stored
+};
+
 class core {
 public:
     // `sram` is big-endian and belongs to the caller.
@@ -206,6 +220,10 @@ public:
     void enable_profile();
     const std::vector<pc_profile>& profile() const;  // index pc / 4; empty when off
     void on_retire(std::function<void(const retire_record&)> callback);
+    // Each committed exchange, but for those of skipped idle iterations, which repeat what was said.
+    void on_exchange(std::function<void(const exchange_record&)> callback);
+    // Right after sync(now), for on_exchange: another port wrote these bytes.
+    void written_by_port(std::uint32_t address, std::size_t bytes);
 
     struct implementation;  // internal to hw/nic/lanai
 

@@ -17,6 +17,7 @@ struct context {
     const std::uint32_t size;
     const std::uint16_t* const code_words;
     undo_entry* log;
+    const unread_words& unread;
     std::uint32_t dirty = 0;
 
     template <typename T>
@@ -48,7 +49,7 @@ inline std::uint32_t address_of(const context& c, const micro_op& o) {
 template <typename T, mode m = mode::plain>
 inline bool load(context& c, const micro_op& o) {
     const std::uint32_t address = address_of<m>(c, o);
-    if (!c.in_sram<T>(address)) [[unlikely]]
+    if (!c.in_sram<T>(address) || c.unread.holds(address)) [[unlikely]]
         return false;
     const std::uint32_t value = read<T>(c.sram + address);
     if constexpr (m == mode::post || m == mode::pre) c.r[o.a] += o.k;
@@ -225,6 +226,8 @@ bool block_run<contended>::load_register(const micro_op& o, std::uint32_t* r) {
     const auto known = core_.devices.peek(address, bytes, at);
     if (!known) return false;
     core_.probe.next_change = std::min(core_.probe.next_change, known->next_change);
+    core_.note_exchange(exchange_record::kind::register_load, at, b_->pc + 4u * o.index, address,
+                        known->value);
     switch (o.code) {
         case micro::load_h:
             r[o.d] = static_cast<std::uint32_t>(static_cast<std::int16_t>(known->value));
@@ -362,8 +365,12 @@ block_exit block_run<contended>::operator()() {
     block* const first = core_.cache.find(m_.pc);
     if (first == nullptr) return block_exit::step;
     begin(first);
-    context c{m_.r.data(), core_.sram.data(), static_cast<std::uint32_t>(core_.sram.size()),
-              core_.cache.words(), core_.undo.data() + core_.undo_count};
+    context c{m_.r.data(),
+              core_.sram.data(),
+              static_cast<std::uint32_t>(core_.sram.size()),
+              core_.cache.words(),
+              core_.undo.data() + core_.undo_count,
+              core_.unread};
     std::uint32_t* const r = c.r;
     unsigned nzvc = m_.nzvc;
     std::uint32_t target = 0;

@@ -46,6 +46,25 @@ struct slice_record {
     cycle load_use, slot_wait, register_wait;
 };
 
+// The words of the SRAM that another port wrote and the core has not loaded since; empty when nobody
+// observes.
+class unread_words {
+public:
+    void watch(std::size_t sram_bytes) { words_.resize(sram_bytes / (4 * word_bits) + 1); }
+    bool watched() const { return !words_.empty(); }
+    bool holds(std::uint32_t address) const {
+        return watched() && (words_[address / (4 * word_bits)] >> (address / 4 % word_bits) & 1) != 0;
+    }
+    void add(std::uint32_t address) { words_[address / (4 * word_bits)] |= bit(address); }
+    void remove(std::uint32_t address) { words_[address / (4 * word_bits)] &= ~bit(address); }
+
+private:
+    static constexpr unsigned word_bits = 64;
+    static std::uint64_t bit(std::uint32_t address) { return std::uint64_t{1} << address / 4 % word_bits; }
+
+    std::vector<std::uint64_t> words_;
+};
+
 enum class block_exit : std::uint8_t { step, limit, edge, log_full, quiet };
 enum class step_exit : std::uint8_t { done, limit, device, trap };
 
@@ -74,6 +93,8 @@ struct core::implementation {
     bool instruction_trap(const instruction& i, std::uint32_t word, cycle at, std::uint32_t address,
                           std::uint32_t new_sp);
     cycle take_slots(cycle at, unsigned count);
+    void note_exchange(exchange_record::kind what, cycle at, std::uint32_t pc, std::uint32_t address,
+                       std::uint32_t value);
     void store_word_undo(std::uint32_t address, unsigned bytes, std::uint32_t value);
 
     // idle.cpp
@@ -111,6 +132,9 @@ struct core::implementation {
     std::vector<slice_record> records;
     std::vector<pc_profile> profile;
     std::function<void(const retire_record&)> retire_callback;
+    unread_words unread;
+    std::vector<exchange_record> exchanges;  // of the slice
+    std::function<void(const exchange_record&)> exchange_callback;
 };
 
 }  // namespace vinic::lanai

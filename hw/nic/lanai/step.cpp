@@ -151,6 +151,11 @@ void core::implementation::store_word_undo(std::uint32_t address, unsigned bytes
     if (cache.holds_code(word)) cache.clear();
 }
 
+void core::implementation::note_exchange(exchange_record::kind what, cycle at, std::uint32_t pc,
+                                         std::uint32_t address, std::uint32_t value) {
+    if (exchange_callback) exchanges.push_back({what, at, pc, address, value});
+}
+
 step_exit core::implementation::step(cycle limit, bool kernel_time) {
     machine& m = live;
     if (m.next_issue >= limit) return step_exit::limit;
@@ -205,6 +210,14 @@ step_exit core::implementation::step(cycle limit, bool kernel_time) {
     if (i.is_memory() && !in_sram)
         register_wait = i.store ? config.register_store_cycles : config.register_load_cycles;
 
+    using exchange = exchange_record::kind;
+    if (i.is_memory() && !in_sram) {
+        note_exchange(i.store ? exchange::register_store : exchange::register_load, at, pc, access.address,
+                      i.store ? m.r[i.rd] : computed.value);
+    } else if (i.is_load() && unread.holds(access.address)) {
+        unread.remove(access.address);
+        note_exchange(exchange::first_load, at, pc, access.address & ~3u, computed.value);
+    }
     if (i.store && in_sram) store_word_undo(access.address, i.bytes, m.r[i.rd]);
     if (i.update && i.rs1 > reg_pc) m.r[i.rs1] = access.updated_base;
     if (computed.happens && i.writes() > reg_pc) m.r[i.rd] = computed.value;
