@@ -8,6 +8,7 @@
 
 #include "firmware/abi/myvia_card.h"
 #include "hw/sim/simulation.h"
+#include "traces/fields.h"
 #include "traces/vi_packet.h"
 
 namespace vinic::traces {
@@ -15,11 +16,6 @@ namespace vinic::traces {
 namespace {
 
 constexpr std::size_t recent_blocks = 256;
-
-std::uint64_t get(std::span<const sim::field> fields, std::string_view name) {
-    const auto found = std::ranges::find(fields, name, &sim::field::name);
-    return found == fields.end() ? 0 : found->value;
-}
 
 bool carries_message(const abi::packet_header& h) {
     return h.kind == abi::packet_send || h.kind == abi::packet_rdma_write;
@@ -166,25 +162,37 @@ void account::sent(card& at, const interval& when, std::span<const std::uint8_t>
         message_path& m = side.sending->message;
         m[checkpoint::send] = when.begin;
         for (const block& b : at.to_card) {
-            if (b.local < address || b.local >= address + bytes.size() ||
-                b.when.begin < m[checkpoint::post_begin])
-                continue;
+            if (!b.brought(address, bytes.size(), m[checkpoint::post_begin])) continue;
             if (m[checkpoint::payload_begin] == 0) m[checkpoint::payload_begin] = b.when.begin;
             m[checkpoint::payload_end] = std::max(m[checkpoint::payload_end], b.when.end);
             tell_step(*side.sending, checkpoint::payload_begin, b.when);
         }
         tell_step(*side.sending, checkpoint::send, when);
+    } else if (side.sending && !again) {
+        tell_more_payload(at, side.sending->message, address, bytes.size());
     }
     side.next_sequence = std::max<std::uint64_t>(side.next_sequence, std::uint64_t{header->sequence} + 1);
     if (!side.sending) return;
     ++side.sending->message.packets;
     if (!again)
-        for (message_listener* who : listeners_) who->on_packet_of(side.sending->message, *header);
+        for (message_listener* who : listeners_) {
+            who->on_sent(side.sending->message, when.begin, address, bytes.size());
+            who->on_packet_of(side.sending->message, *header);
+        }
     if ((header->flags & abi::packet_last) == 0) return;
     if (consumes_descriptor(*header))
         on_wire_[{header->connection_key, header->source_vi, header->destination_vi, header->sequence}] =
             side.sending;
     side.sending.reset();
+}
+
+/// A buffer serves one packet after the other: what came into it since the packet before was sent from it.
+void account::tell_more_payload(const card& at, const message_path& m, std::uint64_t address,
+                                std::uint64_t bytes) const {
+    for (const block& b : at.to_card)
+        if (b.brought(address, bytes, m[checkpoint::payload_end]))
+            for (message_listener* who : listeners_)
+                who->on_more_payload(m, *b.when.by, b.when.begin, b.when.end);
 }
 
 void account::received(const std::string& name, const interval& when, std::span<const std::uint8_t> bytes,
@@ -207,6 +215,7 @@ void account::received(const std::string& name, const interval& when, std::span<
     p->buffer_end = address + bytes.size();
     at.arrived.push_back(p);
     tell_step(*p, checkpoint::receive, when);
+    for (message_listener* who : listeners_) who->on_received(p->message, when.begin, address, bytes.size());
 }
 
 void account::taken(card& at, std::uint64_t slot, const interval& when) {
@@ -217,6 +226,7 @@ void account::taken(card& at, std::uint64_t slot, const interval& when) {
     at.arrived.erase(found);
     p->message[checkpoint::taken] = when.end;
     tell_step(*p, checkpoint::taken, when);
+    for (message_listener* who : listeners_) who->on_finished(p->message);
     finish(*p);
 }
 

@@ -61,6 +61,11 @@ private:
     struct block {
         interval when;
         std::uint64_t local;
+
+        /// Into these bytes of the SRAM, not begun before that time.
+        bool brought(std::uint64_t address, std::uint64_t bytes, sim::picoseconds since) const {
+            return local >= address && local < address + bytes && when.begin >= since;
+        }
     };
     struct vi_side {
         std::deque<path_ptr> unrung;              ///< posted, doorbell not seen
@@ -87,6 +92,8 @@ private:
     void sent(card& at, const interval& when, std::span<const std::uint8_t> bytes, std::uint64_t address);
     void received(const std::string& name, const interval& when, std::span<const std::uint8_t> bytes,
                   std::uint64_t address);
+    void tell_more_payload(const card& at, const message_path& m, std::uint64_t address,
+                           std::uint64_t bytes) const;
     void tell_step(const path& p, checkpoint what, const interval& when);
     void finish(path& p);
 

@@ -38,8 +38,14 @@ void add_platform_options(CLI::App& verb, platform_options& to) {
 
 void add_trace_options(CLI::App& verb, trace_options& to) {
     verb.add_flag("--stats", to.statistics, "Statistics of every module")->disable_flag_override();
-    verb.add_flag("--account", to.account, "Where the time of one message went, stage by stage")
+    verb.add_flag("--account", to.account, "Where the time of the messages went, stage by stage")
         ->disable_flag_override();
+    verb.add_option("--account-message", to.account_message,
+                    "The path of one message with its clock stamps: the Nth that arrived, from 1")
+        ->type_name("N")
+        ->check(CLI::PositiveNumber);
+    verb.add_option("--svg", to.svg, "Space-time diagram of that message (without one: of the last)")
+        ->type_name("FILE.svg");
     verb.add_flag("--fingerprint", to.fingerprint, "Hash of everything that could be seen of the run")
         ->disable_flag_override();
     verb.add_option("--wave", to.wave, "Waveforms of bus, card, core and links")->type_name("FILE.vcd");

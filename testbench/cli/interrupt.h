@@ -11,7 +11,8 @@ public:
     using std::runtime_error::runtime_error;
 };
 
-/// While it lives, SIGINT, SIGTERM and SIGHUP only raise a flag; a second one, later, ends the program at once.
+/// While it lives, SIGINT, SIGTERM and SIGHUP only raise a flag; a second one, later, ends the program at
+/// once.
 class interrupt_guard {
 public:
     interrupt_guard();

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "hw/sim/error.h"
 #include "hw/sim/probe.h"
 #include "hw/sim/simulation.h"
 #include "traces/log_writer.h"
@@ -37,10 +38,12 @@ traces::cable_map cables_of(const link::fabric& network) {
 
 }  // namespace
 
-observers::observers(const trace_options& options, const link::fabric& network)
-    : reports_account_(options.account) {
+observers::observers(const trace_options& options, const link::fabric& network) {
     // First, so that it knows what a report means when the recorders that ask it get the same one.
-    if (options.account || !options.pcap.empty()) account_.emplace();
+    const bool follows = options.account || options.account_message != 0 || !options.svg.empty();
+    if (follows || !options.pcap.empty()) account_.emplace();
+    if (follows) account_->tell(anatomy_.emplace());
+    if (options.account) use_.emplace();
     if (!options.wave.empty()) recorders_.push_back(std::make_unique<traces::vcd_writer>(options.wave));
     if (!options.log.empty())
         recorders_.push_back(std::make_unique<traces::log_writer>(options.log, logged()));
@@ -67,7 +70,15 @@ void observers::finish() {
 }
 
 std::optional<account_report> observers::account() const {
-    return reports_account_ ? std::optional<account_report>(account_->messages()) : std::nullopt;
+    if (!use_) return std::nullopt;
+    return account_report(anatomy_->messages(), use_->intervals());
+}
+
+const traces::message_anatomy& observers::message(std::uint64_t number) const {
+    const auto& all = anatomy_->messages();
+    if (number > all.size() || all.empty())
+        throw sim::input_error("--account-message {}: {} messages arrived", number, all.size());
+    return number ? all[number - 1] : all.back();
 }
 
 }  // namespace vinic::testbench

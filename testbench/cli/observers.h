@@ -11,7 +11,9 @@
 #include "testbench/cli/options.h"
 #include "testbench/report/account_report.h"
 #include "traces/account.h"
+#include "traces/anatomy.h"
 #include "traces/recorder.h"
+#include "traces/resource_use.h"
 
 namespace vinic::testbench {
 
@@ -31,10 +33,13 @@ public:
     /// Empty when nobody asked for it.
     std::string fingerprint() const { return fingerprint_ ? fingerprint_->text() : ""; }
     std::optional<account_report> account() const;
+    /// The message of that number, from 1, in order of arrival; 0: the last one. Throws input_error.
+    const traces::message_anatomy& message(std::uint64_t number) const;
 
 private:
-    bool reports_account_;
     std::optional<traces::account> account_;
+    std::optional<traces::anatomy> anatomy_;
+    std::optional<traces::resource_use> use_;
     std::vector<std::unique_ptr<traces::recorder>> recorders_;
     std::optional<sim::fingerprint> fingerprint_;
 };

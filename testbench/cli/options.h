@@ -31,6 +31,8 @@ struct result_options {
 struct trace_options {
     bool statistics = false;
     bool account = false;
+    std::uint64_t account_message = 0;  ///< 0: none
+    std::string svg;
     bool fingerprint = false;
     std::string wave;
     std::string log;

@@ -12,10 +12,12 @@
 #include "testbench/cli/version.h"
 #include "testbench/platform/runner.h"
 #include "testbench/platform/setup.h"
+#include "testbench/report/message_report.h"
 #include "testbench/report/profile.h"
 #include "testbench/report/run_report.h"
 #include "testbench/report/statistics.h"
 #include "testbench/report/table.h"
+#include "traces/space_time.h"
 
 namespace vinic::testbench {
 
@@ -73,10 +75,12 @@ struct places {
         check_writable(options.log);
         check_writable(options.pcap);
         if (!options.json.empty()) json_to.emplace(options.json);
+        if (!options.svg.empty()) svg_to.emplace(options.svg);
         if (!options.profile.empty() && options.profile != "-") profile_to.emplace(options.profile);
     }
     std::optional<output> json_to;
     std::optional<output> profile_to;
+    std::optional<output> svg_to;
 };
 
 void write(places& to, const run_options& options, const run_report& report,
@@ -143,6 +147,17 @@ status run(const run_options& options) {
         report.account = account->to_json();
         report.account_text = account->to_text(is_terminal(STDOUT_FILENO));
     }
+    if (options.account_message != 0) {
+        const message_report one(watching.message(options.account_message), options.account_message,
+                                 built.simulation());
+        report.message = one.to_json();
+        report.account_text +=
+            (report.account_text.empty() ? "" : "\n") + one.to_text(is_terminal(STDOUT_FILENO));
+    }
+    if (to.svg_to)
+        to.svg_to->commit(traces::space_time_diagram(
+            watching.message(options.account_message),
+            fmt::format("{} on {}: where the time of a message went", options.workload, on.name)));
     if (options.statistics) report.statistics = statistics_of(built.simulation(), "", true);
     profile cycles(image.image);
     if (!options.profile.empty()) {

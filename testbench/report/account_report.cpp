@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
+#include <numeric>
 
 #include "testbench/report/table.h"
 
@@ -12,65 +12,155 @@ namespace vinic::testbench {
 
 namespace {
 
-constexpr std::uint64_t small_message_bytes = 8;
+/// More sizes than that are shown with a line for each.
+constexpr std::size_t sizes_in_full = 4;
 
-double mean_of(sim::picoseconds sum, std::uint64_t count) {
-    return static_cast<double>(sum) / static_cast<double>(count);
+double mean_of(const std::vector<sim::picoseconds>& times) {
+    return static_cast<double>(std::accumulate(times.begin(), times.end(), sim::picoseconds{0})) /
+           static_cast<double>(times.size());
+}
+
+/// The smallest value that `percent` of all do not exceed.
+sim::picoseconds quantile(const std::vector<sim::picoseconds>& sorted, std::uint64_t percent) {
+    const std::size_t rank = (sorted.size() * percent + 99) / 100;
+    return sorted[std::max<std::size_t>(rank, 1) - 1];
+}
+
+double percent_of(sim::picoseconds part, sim::picoseconds all) {
+    return all ? 100.0 * static_cast<double>(part) / static_cast<double>(all) : 0;
 }
 
 }  // namespace
 
-account_report::account_report(const std::vector<traces::message_path>& messages) {
+account_report::account_report(const std::vector<traces::message_anatomy>& messages,
+                               const std::vector<traces::resource_use::interval>& use) {
+    measured_ = std::ranges::any_of(messages, &traces::message_anatomy::measured);
     std::map<std::uint64_t, size_account> by_size;
-    for (const auto& message : messages) {
-        size_account& of = by_size[message.bytes];
-        of.sums.resize(traces::stage_names.size());
-        of.bytes = message.bytes;
-        ++of.count;
-        of.last = message;
-        of.latency_sum += message.latency();
-        for (std::size_t i = 0; i < of.sums.size(); ++i) of.sums[i] += message.stage(i);
+    for (const auto& message : messages)
+        if (message.measured || !measured_) by_size[message.bytes].messages.push_back(&message);
+    for (auto& [bytes, of] : by_size) {
+        of.bytes = bytes;
+        const sim::picoseconds first = of.messages.front()->begin();
+        for (const auto& interval : use)
+            if (first >= interval.begin && first < interval.end) of.during = interval;
+        collect(of);
+        sizes_.push_back(std::move(of));
     }
-    for (auto& [bytes, of] : by_size) sizes_.push_back(std::move(of));
 }
 
-json account_report::stages_of(const size_account& of) {
+void account_report::collect(size_account& of) {
+    const auto add = [&](std::map<traces::stage, row>& rows, const traces::interval& i, std::size_t message) {
+        row& r =
+            rows.try_emplace(i.what, row{traces::name_of(i.what), traces::is_wait(i.what), {}}).first->second;
+        r.times.resize(of.messages.size());
+        r.times[message] += i.length();
+    };
+    for (std::size_t n = 0; n < of.messages.size(); ++n) {
+        for (const auto& i : of.messages[n]->path) add(of.path, i, n);
+        for (const auto& i : of.messages[n]->beside) add(of.beside, i, n);
+        of.latencies.push_back(of.messages[n]->latency());
+    }
+}
+
+json account_report::statistics_of(const std::string& name, std::vector<sim::picoseconds> times) {
+    const sim::picoseconds last = times.back();
+    const double mean = mean_of(times);
+    std::ranges::sort(times);
+    return {{"stage", name},
+            {"last_ps", last},
+            {"mean_ps", mean},
+            {"median_ps", quantile(times, 50)},
+            {"p99_ps", quantile(times, 99)},
+            {"maximum_ps", times.back()}};
+}
+
+json account_report::rows_of(const size_account& of, const std::map<traces::stage, row>& rows) {
+    json all = json::array();
+    for (const auto& [what, r] : rows) {
+        json one = statistics_of(r.name, r.times);
+        one["waits"] = r.waits;
+        all.push_back(std::move(one));
+    }
+    if (&rows == &of.path) all.push_back(statistics_of("latency", of.latencies));
+    return all;
+}
+
+json account_report::use_of(const size_account& of) {
     json rows = json::array();
-    for (std::size_t i = 0; i < of.sums.size(); ++i)
-        rows.push_back({{"stage", traces::stage_names[i]},
-                        {"time_ps", of.last.stage(i)},
-                        {"mean_ps", mean_of(of.sums[i], of.count)}});
-    rows.push_back({{"stage", "latency"},
-                    {"time_ps", of.last.latency()},
-                    {"mean_ps", mean_of(of.latency_sum, of.count)}});
+    for (const auto& [resource, busy] : of.during.busy)
+        rows.push_back(
+            {{"resource", resource}, {"busy_percent", percent_of(busy, of.during.end - of.during.begin)}});
     return rows;
+}
+
+std::string account_report::bottleneck_of(const size_account& of) {
+    if (of.during.busy.empty()) return "";
+    return std::ranges::max_element(of.during.busy, {}, [](const auto& b) { return b.second; })->first;
 }
 
 json account_report::to_json() const {
     json all = json::array();
     for (const auto& of : sizes_)
         all.push_back({{"size_bytes", of.bytes},
-                       {"count_messages", of.count},
-                       {"from", of.last.sender},
-                       {"to", of.last.receiver},
-                       {"overlapped_ps", of.last.overlapped},
-                       {"stages", stages_of(of)}});
+                       {"count_messages", of.messages.size()},
+                       {"measured_only", measured_},
+                       {"from", of.messages.back()->sender},
+                       {"to", of.messages.back()->receiver},
+                       {"packets", of.messages.back()->packets},
+                       {"stages", rows_of(of, of.path)},
+                       {"beside", rows_of(of, of.beside)},
+                       {"utilisation", use_of(of)},
+                       {"bottleneck", bottleneck_of(of)}});
     return all;
+}
+
+std::string account_report::text_of(const size_account& of, bool colours) const {
+    const auto& last = *of.messages.back();
+    std::string text = fmt::format(
+        "account of {} messages of {} bytes{}; last: {} to {}\n", of.messages.size(), of.bytes,
+        measured_ ? ", warm-up left out" : " (the workload does not say what it measures: all of them)",
+        last.sender, last.receiver);
+    text +=
+        "Each stage begins where the one before ends: `last` and `mean` add up to the latency, quantiles "
+        "need not.\n";
+    const auto in_table = [&](const std::map<traces::stage, row>& rows) {
+        json shown = rows_of(of, rows);
+        for (auto& r : shown) r.erase("waits");
+        return table_of_rows(shown, colours);
+    };
+    text += in_table(of.path);
+    if (!of.beside.empty()) text += "\nmeanwhile, off the path\n" + in_table(of.beside);
+    if (of.during.end != 0)
+        text += fmt::format("\nbusy while that was measured; most of all: {}\n{}", bottleneck_of(of),
+                            table_of_rows(use_of(of), colours));
+    return text;
+}
+
+/// By part of the journey: means.
+std::string account_report::overview(bool colours) const {
+    json rows = json::array();
+    for (const auto& of : sizes_) {
+        json line{{"size_bytes", of.bytes}};
+        for (const char* part : traces::journey_names) line[fmt::format("{}_ns", part)] = 0.0;
+        for (const auto& [what, r] : of.path) {
+            json& sum =
+                line[fmt::format("{}_ns", traces::journey_names[static_cast<std::size_t>(what.part)])];
+            sum = sum.get<double>() + mean_of(r.times) / 1e3;
+        }
+        line["latency_ns"] = mean_of(of.latencies) / 1e3;
+        line["bottleneck"] = bottleneck_of(of);
+        rows.push_back(std::move(line));
+    }
+    return fmt::format("account, means by part of the journey{}; every stage: fewer sizes, or --json\n{}",
+                       measured_ ? ", warm-up left out" : "", table_of_rows(rows, colours));
 }
 
 std::string account_report::to_text(bool colours) const {
     if (sizes_.empty()) return "account: no message was followed from its post to its completion\n";
-    const auto distance = [](std::uint64_t bytes) {
-        return bytes > small_message_bytes ? bytes - small_message_bytes : small_message_bytes - bytes;
-    };
-    const auto& of = *std::min_element(sizes_.begin(), sizes_.end(), [&](const auto& a, const auto& b) {
-        return distance(a.bytes) < distance(b.bytes);
-    });
-    return fmt::format(
-               "account of the last message of {} bytes, {} to {} (mean over {} messages, warm-up "
-               "included)\n",
-               of.bytes, of.last.sender, of.last.receiver, of.count) +
-           table_of_rows(stages_of(of), colours);
+    if (sizes_.size() > sizes_in_full) return overview(colours);
+    std::string text;
+    for (const auto& of : sizes_) text += (text.empty() ? "" : "\n") + text_of(of, colours);
+    return text;
 }
 
 }  // namespace vinic::testbench

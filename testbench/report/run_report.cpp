@@ -62,6 +62,7 @@ json to_json(const run_report& report, bool reproducible) {
     if (!report.failed_checks.empty()) object["failed_checks"] = report.failed_checks;
     if (!report.fingerprint.empty()) object["fingerprint"] = report.fingerprint;
     if (!report.account.is_null()) object["account"] = report.account;
+    if (!report.message.is_null()) object["message"] = report.message;
     if (!report.statistics.is_null()) object["statistics"] = report.statistics;
     if (!report.profile.is_null()) object["profile"] = report.profile;
     object["cost"] = cost_to_json(report.cost, reproducible);
@@ -79,7 +80,7 @@ std::string to_text(const run_report& report, bool reproducible, bool colours) {
         text += fmt::format("stopped by --until at {} ps, with {}{} rows\n\n", *report.stopped,
                             report.results.size(),
                             report.expected_rows ? fmt::format(" of {}", report.expected_rows) : "");
-    if (!report.account.is_null()) text += report.account_text + '\n';
+    if (!report.account_text.empty()) text += report.account_text + '\n';
     if (!report.statistics.is_null()) text += table_of_rows(report.statistics, colours) + '\n';
     if (!report.fingerprint.empty()) text += fmt::format("fingerprint: {}\n", report.fingerprint);
     return text + cost_to_text(report.cost, reproducible);

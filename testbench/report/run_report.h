@@ -22,6 +22,7 @@ struct run_report {
     std::vector<std::string> lines;  ///< that scripts printed
     std::vector<std::string> failed_checks;
     json account;  ///< null: not asked for
+    json message;  ///< the same
     std::string account_text;
     json statistics;  ///< null: not asked for
     json profile;     ///< the same
