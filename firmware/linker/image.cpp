@@ -112,6 +112,16 @@ std::optional<std::uint32_t> image::address_of(const std::string& symbol) const 
     return std::nullopt;
 }
 
+std::optional<std::uint32_t> image::word_at(std::uint32_t address) const {
+    for (const image_segment& one : segments_) {
+        const std::uint32_t offset = address - one.address;
+        if (address < one.address || one.bytes.size() < std::uint64_t{offset} + 4) continue;
+        const std::uint8_t* at = &one.bytes[offset];
+        return std::uint32_t{at[0]} << 24 | at[1] << 16 | at[2] << 8 | at[3];
+    }
+    return std::nullopt;
+}
+
 const image_symbol* image::function_at(std::uint32_t address) const {
     const auto after =
         std::upper_bound(functions_.begin(), functions_.end(), address,

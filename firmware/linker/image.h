@@ -54,6 +54,8 @@ public:
     std::uint32_t end() const;
 
     std::optional<std::uint32_t> address_of(const std::string& symbol) const;
+    // The big-endian word that the image loads there, if it does.
+    std::optional<std::uint32_t> word_at(std::uint32_t address) const;
     // The function that holds the address, nullptr when none does.
     const image_symbol* function_at(std::uint32_t address) const;
     std::optional<source_line> line_at(std::uint32_t address) const;

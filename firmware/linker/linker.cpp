@@ -12,6 +12,7 @@
 #include <memory>
 #include <set>
 
+#include "firmware/abi/chips.h"
 #include "firmware/linker/output.h"
 
 namespace vinic::linker {
@@ -44,7 +45,7 @@ bool is_debug(const section& s) { return s.name.starts_with(".debug_"); }
 std::string demangled(const std::string& name) {
     int status = 0;
     const std::unique_ptr<char, void (*)(void*)> text(
-        abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), std::free);
+        ::abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), std::free);
     return status == 0 ? text.get() : name;
 }
 
@@ -132,7 +133,8 @@ void linking::keep(object& o, std::uint32_t index, std::vector<std::pair<object*
     work.emplace_back(&o, index);
 }
 
-// What nothing reaches from the entry or a static constructor is left out.
+// What nothing reaches from the entry or a static constructor is left out, except what the image says of
+// itself.
 void linking::keep_reachable() {
     std::vector<std::pair<object*, std::uint32_t>> work;
     const auto keep_definition = [&](const definition& d) {
@@ -143,6 +145,8 @@ void linking::keep_reachable() {
     if (entry == globals_.end())
         throw image_error(fmt::format("{}: undefined entry '{}'", objects_.front().path, options_.entry));
     keep_definition(entry->second);
+    if (const auto chips = globals_.find(abi::supported_chips_symbol); chips != globals_.end())
+        keep_definition(chips->second);
     for (object& o : objects_)
         for (std::uint32_t n = 1; n < o.sections.size(); ++n)
             if (o.sections[n].type == SHT_INIT_ARRAY) keep(o, n, work);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "testbench/platform/platform.h"
 
+#include "firmware/abi/chips.h"
 #include "hw/sim/error.h"
 #include "testbench/platform/topology.h"
 #include "vipl/program.h"
@@ -64,6 +65,23 @@ void check_room(const firmware& from, const node& on) {
                                on.nic.name(), room);
 }
 
+/// The chips that the image runs on, if it says so (firmware/abi/chips.h).
+void check_chip(const firmware& from, const node& on) {
+    const auto symbol = from.image.address_of(abi::supported_chips_symbol);
+    const auto supported = symbol ? from.image.word_at(*symbol) : std::nullopt;
+    if (!supported) return;
+    std::string list;
+    for (const auto& [bit, name] :
+         {std::pair{abi::chip_lanai4, "lanai4"}, std::pair{abi::chip_lanai7, "lanai7"},
+          std::pair{abi::chip_lanai9, "lanai9"}}) {
+        if ((*supported & bit) == 0) continue;
+        if (name == on.nic.chip.get()) return;
+        list += (list.empty() ? "" : ", ") + std::string(name);
+    }
+    throw sim::input_error("firmware {} runs on {}, {} has chip {}", from.name, list, on.nic.name(),
+                           on.nic.chip.get());
+}
+
 }  // namespace
 
 platform::platform(const design& from, const firmware& image, const platform_mode& mode)
@@ -72,6 +90,7 @@ platform::platform(const design& from, const firmware& image, const platform_mod
     build(from, driver::make_card_image(image.image), mode);
     fill_directory();
     for (const auto& one : nodes_) {
+        check_chip(image, *one);
         check_room(image, *one);
         one->nic.lanai.use_symbols(symbols_.get());
     }

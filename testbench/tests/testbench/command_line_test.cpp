@@ -54,6 +54,15 @@ TEST(command_line, shuffle_is_hidden) {
     EXPECT_FALSE(contains(program().run("run --help").output, "shuffle"));
 }
 
+// The registers of chips differ: what was made for one is not let onto another.
+TEST(command_line, firmware_on_a_chip_that_it_does_not_run_on) {
+    const program vinic;
+    for (const std::string chip : {"lanai4", "lanai7"})
+        EXPECT_EQ(refusal(vinic, "run pingpong --set nic.chip=" + chip),
+                  "vinic: firmware myvia runs on lanai9, node0.nic has chip " + chip + "\n");
+    EXPECT_EQ(vinic.run("run pingpong --set nic.chip=lanai9 -- sizes=8 count=1").status, 0);
+}
+
 TEST(command_line, designs_are_listed_with_a_line_each) {
     const auto outcome = program().run("designs");
     EXPECT_EQ(outcome.status, 0);
@@ -216,7 +225,8 @@ TEST(bad_input, scripts) {
 
 TEST(bad_input, scripts_that_collect_without_end) {
     const program vinic;
-    const std::string collect = "local all = {}\nwhile true do all[#all + 1] = string.rep('x', 1 << 20) .. #all end\n";
+    const std::string collect =
+        "local all = {}\nwhile true do all[#all + 1] = string.rep('x', 1 << 20) .. #all end\n";
     vinic.write("load.lua", collect);
     EXPECT_TRUE(contains(refusal(vinic, "run load.lua"), "load.lua: the script uses more than 1024 MiB"));
     vinic.write("late.lua", "process(0, function()\n" + collect + "end)\n");
