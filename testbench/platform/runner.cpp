@@ -13,9 +13,14 @@ double seconds_of(const timeval& t) {
     return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
 }
 
-double cpu_seconds() {
+rusage usage_now() {
     rusage usage{};
     ::getrusage(RUSAGE_SELF, &usage);
+    return usage;
+}
+
+double cpu_seconds() {
+    const rusage usage = usage_now();
     return seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime);
 }
 
@@ -116,6 +121,7 @@ void runner::settle() {
 
 void runner::count() {
     cost_.simulated = sim::now();
+    cost_.peak_memory_bytes = static_cast<std::uint64_t>(usage_now().ru_maxrss) * 1024;
     cost_.delta_cycles = sc_core::sc_delta_count();
     for (const auto& one : platform_.nodes()) {
         const lanai::core_counters& core = one->nic.lanai.core().counters();

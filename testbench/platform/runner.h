@@ -28,6 +28,7 @@ struct run_cost {
     double startup_s = 0;
     double wall_s = 0;
     double cpu_s = 0;
+    std::uint64_t peak_memory_bytes = 0;  ///< of the whole program so far
 };
 
 /// Drives the kernel, a stretch of simulated time after the other. Where stretches end reaches no result.

@@ -23,6 +23,7 @@ json cost_to_json(const run_cost& cost, bool reproducible) {
                    {"startup_s", cost.startup_s},
                    {"wall_s", cost.wall_s},
                    {"cpu_s", cost.cpu_s},
+                   {"peak_memory_bytes", cost.peak_memory_bytes},
                    {"events_per_s", per_second(cost.delta_cycles, cost.wall_s)},
                    {"instructions_per_s", per_second(cost.instructions, cost.wall_s)},
                    {"slowdown", cost.wall_s / simulated_seconds(cost)}});

@@ -69,7 +69,7 @@ TEST(run, json_says_where_it_came_from) {
     EXPECT_EQ(result["arguments"]["count"], "1");
     EXPECT_EQ(result["results"][0]["size_bytes"], 8);
     for (const char* key : {"messages", "instructions", "simulated_s", "events", "instructions_executed",
-                            "startup_s", "wall_s", "cpu_s"})
+                            "startup_s", "wall_s", "cpu_s", "peak_memory_bytes"})
         EXPECT_TRUE(result["cost"].contains(key)) << key;
 }
 
