@@ -53,7 +53,8 @@ ending runner::run(std::optional<sim::picoseconds> until, const interrupt_guard&
     std::optional<ending> end;
     while (!end) {
         const auto before = clock::now();
-        const bool going = advance(sim::now() + stretch, until);
+        const sim::picoseconds from = sim::now();
+        const bool going = advance(from + stretch, until);
         if (platform_.finished())
             end = ending::finished;
         else if (!going)
@@ -62,7 +63,8 @@ ending runner::run(std::optional<sim::picoseconds> until, const interrupt_guard&
             end = ending::time_limit;
         else if (interrupt.raised())
             end = ending::interrupted;
-        if (!end && between_) settle();
+        // Once an instant: a core that is made exact looks around anew, without which time could stand still.
+        if (!end && between_ && sim::now() > from) settle();
         if (progress_) report_progress(until);
         const double took = seconds_between(before, clock::now());
         stretch = took < stretch_seconds / 2   ? std::min(2 * stretch, longest)
