@@ -54,9 +54,12 @@ std::uint32_t length_in(std::span<const std::byte, driver::descriptor_bytes> des
 /// A descriptor goes to the card or has come back; `slot`: address of the status word that completes it.
 void report(thread& t, const vi_object& vi, sim::picoseconds begin, const char* call,
             host::physical_address slot, std::uint32_t bytes) {
-    t.of.lib.call_probe.report(
-        begin, sim::now(), call,
-        {{"card", vi.nic->card}, {"vi", vi.kernel->index}, {"slot", slot}, {"bytes", bytes}});
+    t.of.lib.call_probe.report(begin, sim::now(), call,
+                               {{"card", vi.nic->card},
+                                {"vi", vi.kernel->index},
+                                {"slot", slot},
+                                {"bytes", bytes},
+                                {"process", t.self.number()}});
 }
 
 VIP_RETURN fail(thread& t, const vi_object& vi, driver::error_code code, host::virtual_address descriptor,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/host/process.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -36,7 +38,11 @@ bool wait_queue::empty() const {
 // --- Life
 
 process::process(cpu& processor, std::string name, unsigned number, user_memory* space, body what)
-    : context(processor, std::move(name), number), space_(space), body_(std::move(what)) {
+    : context(processor, std::move(name), number),
+      kernel_probe(processor, fmt::format("process{}.in_kernel", number), 1,
+                   "the process is in a system call, waiting included"),
+      space_(space),
+      body_(std::move(what)) {
     sc_core::sc_spawn_options thread;
     thread.set_stack_size(stack_bytes);
     sc_core::sc_spawn([this] { run(); }, nullptr, &thread);
@@ -86,7 +92,7 @@ void process::enter_kernel() {
     acted();
     cpu_.decide();
     cpu_.traps.add();
-    ++kernel_depth_;
+    if (++kernel_depth_ == 1) kernel_probe.set(1);
     work(cpu_.cost(cpu_.trap_entry_clocks));
 }
 
@@ -94,7 +100,7 @@ void process::leave_kernel() {
     acted();
     work(cpu_.cost(cpu_.trap_exit_clocks));
     cpu_.decide();
-    --kernel_depth_;
+    if (--kernel_depth_ == 0) kernel_probe.set(0);
     cpu_.kernel_left(*this);
 }
 

@@ -13,6 +13,7 @@
 #include "hw/host/context.h"
 #include "hw/host/memory.h"
 #include "hw/host/poll.h"
+#include "hw/sim/probe.h"
 
 namespace vinic::host {
 
@@ -98,6 +99,8 @@ public:
     void reads_memory_directly(bool yes) { reads_memory_directly_ = yes; }
     /// Something that its polls may observe changed now, other than through memory.
     void disturb() { changes_at(sim::now()); }
+
+    sim::value_probe kernel_probe;
 
 private:
     friend class cpu;

@@ -25,10 +25,9 @@ cable::direction::direction(const sim::module& owner, const std::string& prefix)
       dropped(owner, prefix + ".dropped", "packets that the cable lost"),
       stops(owner, prefix + ".stops", "STOPs that the receiver sent"),
       busy(owner, prefix + ".busy", "share of time from a packet's first character to its GAP"),
-      passing(
-          owner, prefix + ".packet",
-          "a packet, when its GAP is sent, with the cable's bit errors; when its first byte was sent, and "
-          "the remainder of its CRC-8"),
+      passing(owner, prefix + ".packet",
+              "a packet, when its GAP is sent, with the cable's bit errors and the remainder of its CRC-8"),
+      transmission(owner, prefix + ".transmission", "a packet: from its first byte to its GAP"),
       state(owner, prefix + ".state", 2, "what the sender puts on the wire", state_names),
       stop(owner, prefix + ".stop", 1, "flow control, as the receiver sends it", flow_names) {}
 
@@ -153,10 +152,12 @@ void cable::end(flight& on, const transfer& message, picoseconds now) {
     seen.busy.add(on.begun, now + byte_ps * gap_characters);
     seen.state.set(now, gap);
     seen.state.set(now + byte_ps * gap_characters, idle);
-    if (!seen.passing.watched()) return;
-    const std::vector<std::uint8_t> bytes = message.what->on_wire(message.first_byte, message.hop);
-    seen.passing.report(now, bytes, on.dropping ? "dropped" : "",
-                        {{"began", on.begun}, {"remainder", crc8(bytes)}});
+    if (seen.passing.watched()) {
+        const std::vector<std::uint8_t> bytes = message.what->on_wire(message.first_byte, message.hop);
+        seen.passing.report(now, bytes, on.dropping ? "dropped" : "", {{"remainder", crc8(bytes)}});
+    }
+    seen.transmission.report(on.begun, now, on.dropping ? "dropped" : "packet",
+                             {{"bytes", message.length - gap_characters}});
 }
 
 /// Flips bits of the bytes that a message announces for the first time. The distance to the next error is

@@ -42,6 +42,7 @@ public:
         sim::utilisation busy;
 
         sim::packet_probe passing;
+        sim::span_probe transmission;
         sim::value_probe state;
         sim::value_probe stop;
 

@@ -50,6 +50,13 @@ void add_trace_options(CLI::App& verb, trace_options& to) {
         ->disable_flag_override();
     verb.add_option("--wave", to.wave, "Waveforms of bus, card, core and links")->type_name("FILE.vcd");
     verb.add_option("--pcap", to.pcap, "Packets of every cable, for Wireshark")->type_name("FILE.pcapng");
+    verb.add_option("--timeline", to.timeline,
+                    "Slices, arrows and counters, for Perfetto or chrome://tracing")
+        ->type_name("FILE.json");
+    verb.add_option("--timeline-limit", to.timeline_mbytes, "Largest timeline")
+        ->type_name("MBYTES")
+        ->check(CLI::Range(1, 1'000'000))
+        ->capture_default_str();
     verb.add_option("--log", to.log, "One line per event: time, module, what")->type_name("FILE");
     verb.add_option("--profile", to.profile,
                     "Firmware's cycles per function and source line: to FILE, or printed")
@@ -83,6 +90,7 @@ struct request {
     stats_options stats;
     firmware_options firmware;
     compare_options compare;
+    trace_check_options trace;
 };
 
 CLI::App& add_run(CLI::App& program, request& to) {
@@ -149,11 +157,12 @@ void add_firmware(CLI::App& program, request& to) {
 }
 
 void add_compare(CLI::App& program, request& to) {
-    CLI::App& verb = *program.add_subcommand("compare", "Two result files side by side, with ratios");
-    verb.add_option("before", to.compare.before, "Result of `vinic run --json`")
-        ->type_name("A.json")
+    CLI::App& verb =
+        *program.add_subcommand("compare", "Two results side by side, or where two traces first differ");
+    verb.add_option("before", to.compare.before, "Result of `vinic run --json`, or a trace")
+        ->type_name("A")
         ->required();
-    verb.add_option("after", to.compare.after, "Another one")->type_name("B.json")->required();
+    verb.add_option("after", to.compare.after, "Another one of its kind")->type_name("B")->required();
     verb.add_option("--tolerance", to.compare.tolerance_percent,
                     "Exit with status 1 when a number differs by more than that many percent")
         ->type_name("%")
@@ -161,7 +170,20 @@ void add_compare(CLI::App& program, request& to) {
     add_result_options(verb, to.compare);
     verb.footer(
         "Examples:\n  vinic compare before.json after.json\n"
-        "  vinic compare before.json after.json --tolerance 0");
+        "  vinic compare before.json after.json --tolerance 0\n"
+        "  vinic compare before.log after.log");
+}
+
+void add_trace(CLI::App& program, request& to) {
+    CLI::App& verb =
+        *program.add_subcommand("trace", "What written traces hold, and whether they are well formed");
+    verb.add_option("files", to.trace.files, "Waveforms, packets, timelines or logs of `vinic run`")
+        ->type_name("FILE...")
+        ->required();
+    add_result_options(verb, to.trace);
+    verb.footer(
+        "Exits with status 1 when one is not well formed.\n\nExamples:\n  vinic trace run.pcapng run.json\n"
+        "  vinic trace run.vcd --json");
 }
 
 /// `--json` and `--profile` may stand alone. They take the next word only when it can be a place for what
@@ -239,6 +261,7 @@ status perform(const CLI::App& program, request& wanted) {
     if (is("params")) return list_parameters(wanted.params);
     if (is("stats")) return list_statistics(wanted.stats);
     if (is("compare")) return compare(wanted.compare);
+    if (is("trace")) return check_traces(wanted.trace);
     const bool build = program.get_subcommand("firmware")->got_subcommand("build");
     return build ? build_firmware(wanted.firmware) : show_firmware(wanted.firmware);
 }
@@ -255,6 +278,7 @@ status parse_and_perform(std::vector<std::string> arguments) {
     add_reference_verbs(program, wanted);
     add_firmware(program, wanted);
     add_compare(program, wanted);
+    add_trace(program, wanted);
 
     wanted.run.command = joined(arguments);
     wanted.run.arguments = split_workload_arguments(arguments);

@@ -41,7 +41,7 @@ traces::cable_map cables_of(const link::fabric& network) {
 observers::observers(const trace_options& options, const link::fabric& network) {
     // First, so that it knows what a report means when the recorders that ask it get the same one.
     const bool follows = options.account || options.account_message != 0 || !options.svg.empty();
-    if (follows || !options.pcap.empty()) account_.emplace();
+    if (follows || !options.pcap.empty() || !options.timeline.empty()) account_.emplace();
     if (follows) account_->tell(anatomy_.emplace());
     if (options.account) use_.emplace();
     if (!options.wave.empty()) recorders_.push_back(std::make_unique<traces::vcd_writer>(options.wave));
@@ -50,7 +50,16 @@ observers::observers(const trace_options& options, const link::fabric& network) 
     if (!options.pcap.empty())
         recorders_.push_back(
             std::make_unique<traces::pcap_writer>(options.pcap, *account_, cables_of(network)));
+    if (!options.timeline.empty()) draw_timeline(options, cables_of(network));
     if (options.fingerprint) fingerprint_.emplace();
+}
+
+void observers::draw_timeline(const trace_options& options, const traces::cable_map& cables) {
+    constexpr std::uint64_t mbyte = 1'000'000;
+    auto timeline = std::make_unique<traces::timeline_writer>(options.timeline, *account_, cables,
+                                                              options.timeline_mbytes * mbyte);
+    timeline_ = timeline.get();
+    recorders_.push_back(std::move(timeline));
 }
 
 observers::~observers() {
@@ -67,6 +76,10 @@ void observers::flush(sim::picoseconds now) {
 
 void observers::finish() {
     for (const auto& recorder : recorders_) recorder->finish(sim::now());
+    if (timeline_ && timeline_->full_at())
+        fmt::print(stderr, "vinic: the timeline is full and ends at {} ps (--timeline-limit)\n",
+                   *timeline_->full_at());
+    timeline_ = nullptr;
 }
 
 std::optional<account_report> observers::account() const {

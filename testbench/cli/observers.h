@@ -14,6 +14,7 @@
 #include "traces/anatomy.h"
 #include "traces/recorder.h"
 #include "traces/resource_use.h"
+#include "traces/timeline_writer.h"
 
 namespace vinic::testbench {
 
@@ -37,10 +38,13 @@ public:
     const traces::message_anatomy& message(std::uint64_t number) const;
 
 private:
+    void draw_timeline(const trace_options& options, const traces::cable_map& cables);
+
     std::optional<traces::account> account_;
     std::optional<traces::anatomy> anatomy_;
     std::optional<traces::resource_use> use_;
     std::vector<std::unique_ptr<traces::recorder>> recorders_;
+    const traces::timeline_writer* timeline_ = nullptr;
     std::optional<sim::fingerprint> fingerprint_;
 };
 

@@ -37,6 +37,8 @@ struct trace_options {
     std::string wave;
     std::string log;
     std::string pcap;
+    std::string timeline;
+    std::uint64_t timeline_mbytes = 256;
     std::string profile;  ///< may be "-"
 };
 

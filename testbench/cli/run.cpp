@@ -69,11 +69,13 @@ struct places {
         check_distinct({{"--wave", options.wave},
                         {"--log", options.log},
                         {"--pcap", options.pcap},
+                        {"--timeline", options.timeline},
                         {"--json", options.json},
                         {"--profile", options.profile}});
         check_writable(options.wave);
         check_writable(options.log);
         check_writable(options.pcap);
+        check_writable(options.timeline);
         if (!options.json.empty()) json_to.emplace(options.json);
         if (!options.svg.empty()) svg_to.emplace(options.svg);
         if (!options.profile.empty() && options.profile != "-") profile_to.emplace(options.profile);

@@ -45,4 +45,9 @@ struct compare_options : result_options {
 };
 status compare(const compare_options&);
 
+struct trace_check_options : result_options {
+    std::vector<std::string> files;
+};
+status check_traces(const trace_check_options&);
+
 }  // namespace vinic::testbench

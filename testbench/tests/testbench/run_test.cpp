@@ -41,7 +41,8 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Combine(
         testing::Values("pingpong", "stream", "rate", "bidirectional", "all_to_all"),
         testing::Values(way{"again", ""}, way{"lockstep", "--lockstep"},
-                        way{"traced", "--wave w.vcd --log l.txt --profile p.txt --pcap p.pcapng"},
+                        way{"traced",
+                            "--wave w.vcd --log l.txt --profile p.txt --pcap p.pcapng --timeline t.json"},
                         way{"shuffled", "--shuffle 1"}, way{"shuffled_otherwise", "--shuffle 77"})),
     [](const auto& of) { return std::string(std::get<0>(of.param)) + "_" + std::get<1>(of.param).name; });
 

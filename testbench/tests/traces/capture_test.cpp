@@ -39,8 +39,8 @@ std::string written(const std::string& path) {
         pcap_writer writer(path, messages, {{"fabric.cable1", {"node1", "switch0 port 4"}}});
         std::vector<std::uint8_t> damaged = acknowledgement;
         damaged[8] ^= 1;
-        pass(fabric.cable1.ba, 5'000'000'000'000'001, 5'000'000'000'000'101, damaged);
-        pass(fabric.cable1.ab, 10, 152, acknowledgement);
+        pass(fabric.cable1.ba, 5'000'000'000'000'101, damaged);
+        pass(fabric.cable1.ab, 152, acknowledgement);
         writer.finish(5'000'000'000'000'101);
     }
     const std::string file = contents(path);

@@ -15,6 +15,8 @@ struct cable_block : sim::module {
     explicit cable_block(const sc_core::sc_module_name& name) : module(name) {}
     sim::packet_probe ab{*this, "ab.packet", "packets from A"};
     sim::packet_probe ba{*this, "ba.packet", "packets from B"};
+    sim::span_probe ab_transmission{*this, "ab.transmission", "the same, from first byte to GAP"};
+    sim::span_probe ba_transmission{*this, "ba.transmission", "the same, from first byte to GAP"};
 };
 struct fabric_block : sim::module {
     explicit fabric_block(const sc_core::sc_module_name& name) : module(name) {}
@@ -22,9 +24,8 @@ struct fabric_block : sim::module {
 };
 
 /// What a cable reports of a packet.
-inline void pass(sim::packet_probe& at, sim::picoseconds began, sim::picoseconds end,
-                 std::span<const std::uint8_t> bytes) {
-    at.report(end, bytes, "", {{"began", began}, {"remainder", link::crc8(bytes)}});
+inline void pass(sim::packet_probe& at, sim::picoseconds end, std::span<const std::uint8_t> bytes) {
+    at.report(end, bytes, "", {{"remainder", link::crc8(bytes)}});
 }
 
 /// Big-endian bytes, put together field by field (firmware/abi/wire_format.h).

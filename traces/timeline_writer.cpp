@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "traces/timeline_writer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "hw/sim/simulation.h"
+#include "traces/vi_packet.h"
+
+namespace vinic::traces {
+
+namespace {
+
+std::uint64_t get(std::span<const sim::field> fields, std::string_view name) {
+    const auto found = std::ranges::find(fields, name, &sim::field::name);
+    return found == fields.end() ? 0 : found->value;
+}
+
+std::vector<std::string> shown(const cable_map& cables) {
+    std::vector<std::string> names;
+    for (const auto& [name, probe] : sim::simulation::current().probes())
+        if (timeline_row_of(*probe, cables)) names.push_back(name);
+    return names;
+}
+
+/// "fabric.cable0.ab.packet" and "fabric.cable0.ab.transmission": what they have in common.
+std::string way_of(const sim::probe& p) { return p.name().substr(0, p.name().rfind('.')); }
+
+/// "node0.nic.receive.reception" -> "node0.nic".
+std::string card_of(const sim::probe& p) {
+    const std::string engine = way_of(p);
+    return engine.substr(0, engine.rfind('.'));
+}
+
+/// How far back a slice may lie that a message's arrow still has to find.
+constexpr sim::picoseconds remembered = 1'000'000'000'000;
+constexpr std::size_t remembered_slices = 100'000;
+
+}  // namespace
+
+timeline_writer::timeline_writer(const std::string& path, account& messages, const cable_map& cables,
+                                 std::uint64_t limit_bytes)
+    : recorder(shown(cables)), events_(path, limit_bytes), rows_(probes().size()) {
+    messages.tell(flows_);
+    messages.tell(owners_);
+    for (std::uint32_t i = 0; i < probes().size(); ++i) {
+        indices_.emplace(probes()[i], i);
+        add_row(*probes()[i], *timeline_row_of(*probes()[i], cables));
+    }
+    // The send engine reports a part when it ends, a packet when it begins.
+    const auto& all = sim::simulation::current().probes();
+    for (const auto& [name, probe] : all)
+        if (name.ends_with(".send.packet"))
+            if (const auto part = all.find(way_of(*probe) + ".part"); part != all.end())
+                tracks_[probe] = tracks_.at(part->second);
+}
+
+timeline_writer::~timeline_writer() {
+    pass(now_ + 1);
+    flows_.finish_rest([this](const message_flows::flow& f) { draw_flow(f); });
+    close_open(now_ - 1);
+}
+
+void timeline_writer::add_row(const sim::probe& p, const timeline_row& row) {
+    rows_[indices_.at(&p)].row = row;
+    tracks_[&p] = row.track;
+    if (row.what != timeline_row::kind::packet && row.what != timeline_row::kind::depth &&
+        row.what != timeline_row::kind::calls)
+        name_row(row.track, row.title);
+}
+
+void timeline_writer::name_row(timeline_track track, const std::string& title) {
+    if (!titles_.emplace(track, title).second) return;
+    const bool first =
+        std::ranges::count_if(titles_, [&](const auto& t) { return t.first.process == track.process; }) == 1;
+    if (first)
+        events_.name_process(track.process, track.process == fabric_process
+                                                ? "fabric"
+                                                : fmt::format("node{}", track.process - 1));
+    events_.name_thread(track, title);
+}
+
+/// Names are given when something is reported: what it belongs to is known then.
+void timeline_writer::on_span(const sim::span_probe& p, sim::picoseconds begin, sim::picoseconds end,
+                              std::string_view what, std::span<const sim::field> fields) {
+    const timeline_row& row = rows_[indices_.at(&p)].row;
+    if (row.what == timeline_row::kind::transmission)
+        if (const auto packet = passing_.find(way_of(p)); packet != passing_.end()) {
+            const passing& is = packet->second;
+            if (!is.sender.empty()) flows_.also(is.sender, is.number, p, begin);
+            return recorder::on_span(p, begin, end, is.name, fields);
+        }
+    if (row.what == timeline_row::kind::reception) flows_.receiving(card_of(p), p, begin);
+    const auto label = flows_.label(p, begin, end);
+    recorder::on_span(p, begin, end, label ? *label : what, fields);
+}
+
+/// A cable reports the packet, then its transmission.
+void timeline_writer::on_packet(const sim::packet_probe& p, sim::picoseconds,
+                                std::span<const std::uint8_t> bytes, std::string_view note,
+                                std::span<const sim::field> fields) {
+    passing is{"packet", {}, 0};
+    if (get(fields, "remainder") != 0) {
+        is.name = "damaged packet";
+    } else if (const auto header = vi_header_of(bytes)) {
+        is.name = fmt::format("{}, VI {} to VI {}", kind_name(header->kind), header->source_vi,
+                              header->destination_vi);
+        if (const packet_owners::owner* of = owners_.of(*header))
+            is = {fmt::format("{}, message {} of {}", kind_name(header->kind), of->number, of->sender),
+                  of->sender, of->number};
+    }
+    if (!note.empty()) is.name += fmt::format(", {}", note);
+    passing_[way_of(p)] = std::move(is);
+}
+
+void timeline_writer::emit(const record& r) {
+    if (full_at_) return;
+    if (r.at != now_) pass(r.at);
+    if (events_.full()) {
+        full_at_ = now_;
+        return close_open(now_);
+    }
+    row_state& state = rows_[r.probe];
+    switch (r.what) {
+        case record::kind::value:
+            return value(state, r);
+        case record::kind::span_begin: {
+            slice s{r.probe, state.row.track, r.at, r.end, std::string(r.text), {}};
+            s.fields.assign(r.fields.begin(), r.fields.end());
+            if (state.row.what == timeline_row::kind::calls) {
+                const std::uint64_t number = get(r.fields, "process");
+                s.track = call_track(state.row.track.process, number);
+                name_row(s.track, fmt::format("process {}: VIPL", number));
+                count(r);
+            }
+            if (!state.row.meter.empty()) state.busy.add(r.at, r.end);
+            instant_.push_back(std::move(s));
+            return;
+        }
+        case record::kind::span_end:
+        case record::kind::packet:
+            return;
+    }
+}
+
+/// Everything before `now` is known.
+void timeline_writer::pass(sim::picoseconds now) {
+    draw_slices();
+    const bool interval_over = now / busy_meter::interval != now_ / busy_meter::interval;
+    for (row_state& state : rows_) {
+        if (!interval_over || state.row.meter.empty()) continue;
+        state.busy.pass(now, [&](sim::picoseconds from, std::uint64_t percent) {
+            const sim::field series[] = {{"percent", percent}};
+            events_.counter(state.row.track.process, state.row.meter, from, series);
+        });
+    }
+    flows_.finish_before(now, [this](const message_flows::flow& f) { draw_flow(f); });
+    now_ = now;
+}
+
+/// Of slices that begin at one instant the longer ones enclose the shorter ones.
+void timeline_writer::draw_slices() {
+    std::stable_sort(instant_.begin(), instant_.end(), [](const slice& a, const slice& b) {
+        return a.track != b.track ? a.track < b.track : a.end > b.end;
+    });
+    for (const slice& s : instant_) draw(s);
+    instant_.clear();
+}
+
+void timeline_writer::draw(const slice& s) {
+    const timeline_track on = lane_of(s);
+    events_.complete(on, s.name, s.begin, s.end, s.fields);
+    if (on == rows_[s.probe].row.track) return;
+    moved_[{probes()[s.probe], s.begin}] = on;
+    if (moved_.size() > remembered_slices)
+        std::erase_if(moved_, [&](const auto& m) { return m.first.second + remembered < s.begin; });
+}
+
+timeline_track timeline_writer::lane_of(const slice& s) {
+    std::vector<lane>& lanes = lanes_[s.track];
+    for (lane& l : lanes) {
+        while (!l.open.empty() && l.open.back() <= s.begin) l.open.pop_back();
+        if (!l.open.empty() && l.open.back() < s.end) continue;
+        l.open.push_back(s.end);
+        return l.track;
+    }
+    // Behind all rows of its process, where no other row can be.
+    constexpr std::uint32_t further_lanes = 1'000'000;
+    lane fresh{s.track, {s.end}};
+    fresh.track.thread += static_cast<std::uint32_t>(lanes.size()) * further_lanes;
+    if (!lanes.empty()) name_row(fresh.track, fmt::format("{} ({})", titles_[s.track], lanes.size() + 1));
+    lanes.push_back(fresh);
+    return fresh.track;
+}
+
+timeline_track timeline_writer::track_of(const message_flows::point& p) {
+    const auto moved = moved_.find({p.where, p.at});
+    return moved == moved_.end() ? tracks_.at(p.where) : moved->second;
+}
+
+void timeline_writer::draw_flow(const message_flows::flow& f) {
+    if (full_at_ || f.points.size() < 2) return;
+    ++drawn_flows_;
+    for (const auto& p : f.points) {
+        const auto what = &p == &f.points.front()  ? trace_events::flow::start
+                          : &p == &f.points.back() ? trace_events::flow::finish
+                                                   : trace_events::flow::step;
+        events_.flow_point(what, drawn_flows_, f.name, track_of(p), p.at);
+    }
+}
+
+void timeline_writer::value(row_state& state, const record& r) {
+    const auto& probe = static_cast<const sim::value_probe&>(*probes()[r.probe]);
+    switch (state.row.what) {
+        case timeline_row::kind::function:
+            return enter(state, static_cast<std::uint16_t>(r.bits), probe, r.at);
+        case timeline_row::kind::level:
+            if (r.bits != 0 && state.depth == 0) events_.begin(state.row.track, "system call", r.at);
+            if (r.bits == 0 && state.depth != 0) events_.end(state.row.track, r.at);
+            state.depth = r.bits;
+            return;
+        case timeline_row::kind::processor:
+            if (state.has)
+                events_.complete(state.row.track, fmt::format("process {}", state.has->first - 1),
+                                 state.has->second, r.at, {});
+            state.has.reset();
+            if (r.bits) state.has.emplace(r.bits, r.at);
+            return;
+        default: {
+            if (state.depth == r.bits) return;
+            state.depth = r.bits;
+            const sim::field series[] = {{"depth", r.bits}};
+            return events_.counter(state.row.track.process, state.row.title, r.at, series);
+        }
+    }
+}
+
+/// The core says which function the instruction belongs to. One that is on the stack is returned to, another
+/// one is called.
+void timeline_writer::enter(row_state& state, std::uint16_t function, const sim::value_probe& probe,
+                            sim::picoseconds at) {
+    auto& calls = state.calls;
+    const bool returns = function == 0 || std::ranges::find(calls, function) != calls.end();
+    while (returns && !calls.empty() && calls.back() != function) {
+        events_.end(state.row.track, at);
+        calls.pop_back();
+    }
+    if (returns) return;
+    events_.begin(state.row.track, probe.states()[function], at);
+    calls.push_back(function);
+}
+
+void timeline_writer::close_open(sim::picoseconds at) {
+    for (row_state& state : rows_) {
+        for (; !state.calls.empty(); state.calls.pop_back()) events_.end(state.row.track, at);
+        if (state.row.what == timeline_row::kind::level && state.depth != 0) events_.end(state.row.track, at);
+        state.depth = 0;
+        if (state.has)
+            events_.complete(state.row.track, fmt::format("process {}", state.has->first - 1),
+                             state.has->second, at, {});
+        state.has.reset();
+    }
+}
+
+/// Descriptors that a VI's queues hold.
+void timeline_writer::count(const record& r) {
+    const std::uint32_t process = rows_[r.probe].row.track.process;
+    const std::uint64_t card = get(r.fields, "card"), vi = get(r.fields, "vi");
+    auto& [sends, receives] = posted_[{process, card << 32 | vi}];
+    std::uint64_t& of = r.text.ends_with("Recv") || r.text == "VipRecvDone" ? receives : sends;
+    if (r.text.starts_with("VipPost"))
+        ++of;
+    else if (of > 0)
+        --of;
+    const sim::field series[] = {{"send", sends}, {"receive", receives}};
+    const std::string name =
+        card ? fmt::format("nic{} VI {} descriptors", card, vi) : fmt::format("VI {} descriptors", vi);
+    events_.counter(process, name, r.at, series);
+}
+
+}  // namespace vinic::traces
