@@ -13,14 +13,9 @@ double seconds_of(const timeval& t) {
     return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
 }
 
-rusage usage_now() {
+double cpu_seconds() {
     rusage usage{};
     ::getrusage(RUSAGE_SELF, &usage);
-    return usage;
-}
-
-double cpu_seconds() {
-    const rusage usage = usage_now();
     return seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime);
 }
 
@@ -50,11 +45,14 @@ ending runner::run(std::optional<sim::picoseconds> until, const interrupt_guard&
     const double cpu_before = cpu_seconds();
     const sim::picoseconds longest = between_ ? longest_traced_stretch : longest_stretch;
     sim::picoseconds stretch = first_stretch;
+    // Goals go on by themselves: time stands where the last event was, and what settles may add one a clock
+    // later, each time.
+    sim::picoseconds goal = 0;
     std::optional<ending> end;
     while (!end) {
         const auto before = clock::now();
-        const sim::picoseconds from = sim::now();
-        const bool going = advance(from + stretch, until);
+        goal = std::max(goal, sim::now()) + stretch;
+        const bool going = advance(goal, until);
         if (platform_.finished())
             end = ending::finished;
         else if (!going)
@@ -63,8 +61,7 @@ ending runner::run(std::optional<sim::picoseconds> until, const interrupt_guard&
             end = ending::time_limit;
         else if (interrupt.raised())
             end = ending::interrupted;
-        // Once an instant: a core that is made exact looks around anew, without which time could stand still.
-        if (!end && between_ && sim::now() > from) settle();
+        if (!end && between_) settle();
         if (progress_) report_progress(until);
         const double took = seconds_between(before, clock::now());
         stretch = took < stretch_seconds / 2   ? std::min(2 * stretch, longest)
@@ -80,7 +77,7 @@ ending runner::run(std::optional<sim::picoseconds> until, const interrupt_guard&
 }
 
 /// Up to `goal`, or further when the next event lies behind it, but never past `until`. False when no event
-/// is left.
+/// is left after it.
 bool runner::advance(sim::picoseconds goal, std::optional<sim::picoseconds> until) {
     if (!sc_core::sc_pending_activity()) return false;
     // Simulated time only goes where events are, so that it stands still at the last one when processes wait
@@ -101,7 +98,7 @@ bool runner::advance(sim::picoseconds goal, std::optional<sim::picoseconds> unti
         platform_.sync();  // what is known in closed form may leave something to do at this instant
         finish_instant();
     }
-    return true;
+    return sc_core::sc_pending_activity() || (until && sim::now() >= *until);
 }
 
 void runner::start(sim::picoseconds goal, sc_core::sc_starvation_policy policy) {
@@ -123,7 +120,6 @@ void runner::settle() {
 
 void runner::count() {
     cost_.simulated = sim::now();
-    cost_.peak_memory_bytes = static_cast<std::uint64_t>(usage_now().ru_maxrss) * 1024;
     cost_.delta_cycles = sc_core::sc_delta_count();
     for (const auto& one : platform_.nodes()) {
         const lanai::core_counters& core = one->nic.lanai.core().counters();

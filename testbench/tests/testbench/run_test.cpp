@@ -138,16 +138,20 @@ TEST(run, mistakes_of_scripts_are_not_silent) {
         std::string::npos);
 }
 
-TEST(run, a_deadlock_says_who_waits_for_what) {
+class deadlock : public testing::TestWithParam<const char*> {};
+
+TEST_P(deadlock, says_who_waits_for_what) {
     const program vinic;
     vinic.write("w.lua", "local b = barrier(2)\nprocess(0, function() b() end, 'lonely')\n");
-    const auto outcome = vinic.run("run w.lua --json out.json");
+    const auto outcome = vinic.run(std::string("run w.lua --json out.json ") + GetParam(), "timeout 60");
     EXPECT_EQ(outcome.status, 3) << outcome.errors;
     EXPECT_NE(outcome.errors.find("deadlock at "), std::string::npos) << outcome.errors;
     EXPECT_NE(outcome.errors.find("lonely: waits for barrier of the workload"), std::string::npos)
         << outcome.errors;
     EXPECT_FALSE(vinic.has("out.json"));
 }
+
+INSTANTIATE_TEST_SUITE_P(run, deadlock, testing::Values("", "--log l.txt", "--shuffle 3"));
 
 // A process starts at the first edge of its clock; 1000 clocks later and from then on 2500 more.
 TEST(run, compute_and_now_count_clocks) {
