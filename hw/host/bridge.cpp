@@ -193,7 +193,8 @@ bus::target_answer bridge::on_address(const tlm::tlm_generic_payload& payload,
 
 void bridge::on_write(const bus::pci_extension&, std::uint64_t address, std::span<const std::uint8_t> bytes) {
     const sim::picoseconds visible = free_ ? 1 : visibility_ns * 1000;
-    memory_.write_at(address, std::as_bytes(bytes), sim::now() + visible);
+    dma_visible_ = sim::now() + visible;
+    memory_.write_at(address, std::as_bytes(bytes), dma_visible_);
     write_probe.report(sim::now(), sim::now() + visible, "write",
                        {{"address", address}, {"bytes", bytes.size()}});
 }

@@ -34,10 +34,11 @@ using pci_address = std::uint64_t;
 ///
 /// Processor side: loads and stores of PCI addresses, made on the calling context's thread, which takes the
 /// time that they take. Uncached stores are posted and go out in order; a load waits until all posted ones
-/// before it are done. Write-combined stores gather in line buffers that leave whole or, when flushed early,
-/// in pieces of up to 8 bytes; they leave on a fence, before an uncached access of the same context, and the
-/// oldest when another line needs its buffer. No order of lines is promised, so a doorbell needs `fence` or
-/// an uncached store.
+/// before it are done, and brings no data before the DMA writes that passed it are visible in memory (PCI: a
+/// read pushes the posted writes that go its way). Write-combined stores gather in line buffers that leave
+/// whole or, when flushed early, in pieces of up to 8 bytes; they leave on a fence, before an uncached access
+/// of the same context, and the oldest when another line needs its buffer. No order of lines is promised, so
+/// a doorbell needs `fence` or an uncached store.
 ///
 /// Bus side: the target for RAM. A read waits for the host: as wait states or by retries of a delayed read
 /// (PCI), or by a split response and completions (PCI-X).
@@ -115,6 +116,7 @@ private:
     /// A context that stands still until its access is accepted (a store) or answered (a load).
     struct waiter {
         std::span<std::byte> into;
+        sim::picoseconds not_before = 0;
         bool done = false;
         sc_core::sc_event changed;
 
@@ -178,6 +180,7 @@ private:
     std::list<access> arrivals_;               ///< waiting for room; by time, then number
     std::list<access> accesses_;               ///< given to `initiator`
     std::uint64_t posted_ = 0;                 ///< writes among them
+    sim::picoseconds dma_visible_ = 0;         ///< from then on, all that DMA has written
     std::multiset<sim::picoseconds> loading_;  ///< begins of the loads under way
     sc_core::sc_event arrival_;
     std::map<unsigned, std::vector<combining_buffer>> combining_;  ///< by context, oldest first

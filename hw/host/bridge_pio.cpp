@@ -31,6 +31,7 @@ void bridge::load(context& on, pci_address at, std::span<std::byte> into) {
         a.waiter = &answer;
         answer.wait();
         sc_core::wait(sim::to_sc_time(host_time(load_return_ns)));
+        if (answer.not_before > sim::now()) sc_core::wait(sim::delay_until(answer.not_before));
     });
     loading_.erase(loading_.find(begin));
     loads.add();
@@ -155,6 +156,7 @@ void bridge::finish(access& a, bus::job_status status) {
         // A load that nobody answers reads ones.
         if (status != bus::job_status::done) std::ranges::fill(a.bytes, std::uint8_t{0xff});
         std::ranges::copy(std::as_bytes(std::span(a.bytes)), a.waiter->into.begin());
+        a.waiter->not_before = dma_visible_;
         a.waiter->go();
         return;
     }

@@ -245,6 +245,47 @@ TEST(bridge, a_dma_write_is_visible_after_its_last_data_phase_and_the_delay) {
     EXPECT_EQ(m.host.memory.bytes_written.value(), 64u);
 }
 
+// PCI: a read pushes the posted writes that go the way of its data. The write's data phases end at 195 ns
+// (the test above), the load's at the card come later; its data wait until the write is visible, at 195 +
+// 500.
+TEST(bridge, a_load_pushes_dma_writes_before_it_into_memory) {
+    machine m(pci({{"host.bridge.visibility_ns", "500"}}));
+    std::vector<std::uint8_t> bytes(64, 7);
+    auto j = m.job(bus::job::kind::write, 0x2000, bytes);
+    sim::picoseconds back = 0;
+    std::uint32_t seen = 0;
+    test::hardware([&] { m.card_master.start(j); });
+    m.host.cpu.spawn("p", nullptr, [&](process& p) {
+        m.host.bridge.load<std::uint32_t>(p, card_base);
+        back = p.now();
+        m.host.memory.commit();
+        seen = test::word_at(m.host.memory, 0x203c);
+    });
+    m.run_us(10);
+    EXPECT_EQ(m.client.done_at, (times{195 * ns}));
+    EXPECT_EQ(back, 695 * ns);
+    EXPECT_EQ(seen, 0x07070707u);
+}
+
+// What DMA writes when the load's data have left the card does not hold it up.
+TEST(bridge, a_load_does_not_wait_for_dma_writes_behind_it) {
+    machine m(pci({{"host.bridge.visibility_ns", "500"}}));
+    std::vector<std::uint8_t> bytes(4, 7);
+    auto j = m.job(bus::job::kind::write, 0x2000, bytes);
+    sim::picoseconds back = 0;
+    test::hardware([&] {
+        while (m.card.moved.empty()) sc_core::wait(sim::to_sc_time(ns));
+        m.card_master.start(j);
+    });
+    m.host.cpu.spawn("p", nullptr, [&](process& p) {
+        m.host.bridge.load<std::uint32_t>(p, card_base);
+        back = p.now();
+    });
+    m.run_us(10);
+    ASSERT_EQ(m.client.done_at.size(), 1u);
+    EXPECT_EQ(back, m.moved_at().at(0) + 100 * ns);
+}
+
 TEST(bridge, dma_bursts_are_disconnected_at_the_boundaries_of_the_host) {
     machine m(pci({{"host.bridge.write_boundary_bytes", "32"}, {"host.bridge.write_wait_clocks", "3"}}));
     std::vector<std::uint8_t> bytes(64);
