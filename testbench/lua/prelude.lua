@@ -210,12 +210,15 @@ function endpoint:listen(port)
     ok(VipConnectAccept(connection, self.vi))
 end
 
-function endpoint:call(node, port)
+-- call connects to who listens; it tries again until somebody does, for so many milliseconds of simulated time.
+function endpoint:call(node, port, patience)
     local remote = ok(VipNSGetHostByName(self.nic, "node" .. node))
     remote.discriminator = port
+    local given_up = now() + (patience or 1000) * 1000000000
     local status
     repeat
         if status then sleep(20000000) end
+        if now() > given_up then error("nobody listens to port '" .. port .. "' of node " .. node, 2) end
         status = VipConnectRequest(self.vi, self:address(port), remote)
     until status ~= VIP_NO_MATCH
     ok(status)

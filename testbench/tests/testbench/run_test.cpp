@@ -138,6 +138,19 @@ TEST(run, mistakes_of_scripts_are_not_silent) {
         std::string::npos);
 }
 
+TEST(run, a_call_that_nobody_takes_is_given_up) {
+    const program vinic;
+    vinic.write("w.lua",
+                "process(0, function()\n"
+                "  local e = open_endpoint { bytes = 8, sends = 1, receives = 1 }\n"
+                "  e:call(1, 'nobody', 2)\n"
+                "end)\n");
+    const auto outcome = vinic.run("run w.lua", "timeout 60");
+    EXPECT_EQ(outcome.status, 2);
+    EXPECT_NE(outcome.errors.find("w.lua:3: nobody listens to port 'nobody' of node 1"), std::string::npos)
+        << outcome.errors;
+}
+
 class deadlock : public testing::TestWithParam<const char*> {};
 
 TEST_P(deadlock, says_who_waits_for_what) {
