@@ -12,7 +12,7 @@ namespace vinic::traces {
 /// they begin, and may overlap.
 class busy_meter {
 public:
-    static constexpr sim::picoseconds interval = 5'000'000;
+    static constexpr sim::picoseconds interval = 20'000'000;
 
     void add(sim::picoseconds begin, sim::picoseconds end);
 

@@ -48,7 +48,10 @@ void message_flows::on_step(const message_path& m, checkpoint what, const sim::p
     if (what != checkpoint::taken) return;
     of.taken = end;
     of.receiver = m.receiver;
-    taken_.push_back(std::move(of));
+    const auto earlier = [](const flow& a, const flow& b) {
+        return a.taken != b.taken ? a.taken < b.taken : a.receiver < b.receiver;
+    };
+    taken_.insert(std::upper_bound(taken_.begin(), taken_.end(), of, earlier), std::move(of));
     under_way_.erase(at);
 }
 
@@ -68,13 +71,7 @@ std::optional<std::string> message_flows::label(const sim::probe& where, sim::pi
 }
 
 void message_flows::finish_before(sim::picoseconds now, const std::function<void(const flow&)>& each) {
-    const auto later =
-        std::stable_partition(taken_.begin(), taken_.end(), [&](const flow& f) { return f.taken < now; });
-    std::stable_sort(taken_.begin(), later, [](const flow& a, const flow& b) {
-        return a.taken != b.taken ? a.taken < b.taken : a.receiver < b.receiver;
-    });
-    std::for_each(taken_.begin(), later, each);
-    taken_.erase(taken_.begin(), later);
+    for (; !taken_.empty() && taken_.front().taken < now; taken_.pop_front()) each(taken_.front());
 }
 
 void message_flows::finish_rest(const std::function<void(const flow&)>& each) {

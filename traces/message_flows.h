@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <optional>
@@ -54,7 +55,7 @@ private:
     };
 
     std::map<message_name, flow> under_way_;
-    std::vector<flow> taken_;
+    std::deque<flow> taken_;                   // in order of time, then of the receiver
     std::map<std::string, point> receptions_;  // by card
     step latest_;
 };

@@ -29,8 +29,7 @@ constexpr std::array of_node{
     pattern{"host.cpu.process*.in_kernel", kind::level, 300, "driver: system calls of process {}", ""},
     pattern{"host.cpu.interrupt", kind::spans, 1000, "driver: interrupts", ""},
     pattern{"host.bridge.load", kind::spans, 1100, "host bridge: loads", ""},
-    pattern{"host.bridge.posted", kind::depth, 0, "posted writes of the host", ""},
-    pattern{"bus.transaction", kind::spans, 1200, "bus", "bus"},
+    pattern{"bus.transaction", kind::transactions, 1200, "bus", "bus"},
 };
 constexpr std::array of_card{
     pattern{"pci.write", kind::spans, 0, "doorbells and writes", ""},
@@ -38,7 +37,6 @@ constexpr std::array of_card{
     pattern{"doorbell.depth", kind::depth, 0, "doorbell FIFO", ""},
     pattern{"lanai.function", kind::function, 2, "core", ""},
     pattern{"dma.channel*.block", kind::spans, 10, "DMA {}", "DMA {}"},
-    pattern{"dma.channel*.fetch", kind::spans, 10, "DMA {}", ""},
     pattern{"dma.channel*.payload", kind::spans, 10, "DMA {}", ""},
     pattern{"send.part", kind::spans, 30, "send", "send"},
     pattern{"receive.reception", kind::reception, 33, "receive", "receive"},

@@ -15,6 +15,7 @@ namespace vinic::traces {
 struct timeline_row {
     enum class kind : std::uint8_t {
         spans,         ///< a slice for each span
+        transactions,  ///< the same, without those that a target answers with a retry
         calls,         ///< the same, on a row of the process that the span names
         transmission,  ///< a packet on a cable
         reception,     ///< a packet that the receive engine takes

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "hw/sim/simulation.h"
 #include "traces/vi_packet.h"
@@ -31,6 +32,11 @@ std::string way_of(const sim::probe& p) { return p.name().substr(0, p.name().rfi
 std::string card_of(const sim::probe& p) {
     const std::string engine = way_of(p);
     return engine.substr(0, engine.rfind('.'));
+}
+
+/// What a slice need not say, since its length and its neighbours do.
+bool derived(const sim::field& f) {
+    return f.name == "asked" || f.name == "clocks" || f.name == "first_data" || f.name == "process";
 }
 
 /// How far back a slice may lie that a message's arrow still has to find.
@@ -125,23 +131,32 @@ void timeline_writer::emit(const record& r) {
     switch (r.what) {
         case record::kind::value:
             return value(state, r);
-        case record::kind::span_begin: {
-            slice s{r.probe, state.row.track, r.at, r.end, std::string(r.text), {}};
-            s.fields.assign(r.fields.begin(), r.fields.end());
-            if (state.row.what == timeline_row::kind::calls) {
-                const std::uint64_t number = get(r.fields, "process");
-                s.track = call_track(state.row.track.process, number);
-                name_row(s.track, fmt::format("process {}: VIPL", number));
-                count(r);
-            }
-            if (!state.row.meter.empty()) state.busy.add(r.at, r.end);
-            instant_.push_back(std::move(s));
-            return;
-        }
+        case record::kind::span_begin:
+            return begin_slice(state, r);
         case record::kind::span_end:
         case record::kind::packet:
             return;
     }
+}
+
+void timeline_writer::begin_slice(row_state& state, const record& r) {
+    if (!state.row.meter.empty()) state.busy.add(r.at, r.end);
+    if (state.row.what == timeline_row::kind::transactions && get(r.fields, "bytes") == 0) return;
+    if (begun_ == instant_.size()) instant_.emplace_back();
+    slice& s = instant_[begun_++];
+    s.probe = r.probe;
+    s.track = state.row.track;
+    s.begin = r.at;
+    s.end = r.end;
+    s.name.assign(r.text);
+    s.fields.clear();
+    std::ranges::copy_if(r.fields, std::back_inserter(s.fields),
+                         [](const sim::field& f) { return !derived(f); });
+    if (state.row.what != timeline_row::kind::calls) return;
+    const std::uint64_t number = get(r.fields, "process");
+    s.track = call_track(state.row.track.process, number);
+    name_row(s.track, fmt::format("process {}: VIPL", number));
+    count(r);
 }
 
 /// Everything before `now` is known.
@@ -161,11 +176,13 @@ void timeline_writer::pass(sim::picoseconds now) {
 
 /// Of slices that begin at one instant the longer ones enclose the shorter ones.
 void timeline_writer::draw_slices() {
-    std::stable_sort(instant_.begin(), instant_.end(), [](const slice& a, const slice& b) {
-        return a.track != b.track ? a.track < b.track : a.end > b.end;
-    });
-    for (const slice& s : instant_) draw(s);
-    instant_.clear();
+    const auto end = instant_.begin() + static_cast<std::ptrdiff_t>(begun_);
+    if (begun_ > 1)
+        std::stable_sort(instant_.begin(), end, [](const slice& a, const slice& b) {
+            return a.track != b.track ? a.track < b.track : a.end > b.end;
+        });
+    std::for_each(instant_.begin(), end, [this](const slice& s) { draw(s); });
+    begun_ = 0;
 }
 
 void timeline_writer::draw(const slice& s) {

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -80,13 +81,14 @@ private:
     void value(row_state&, const record&);
     void enter(row_state&, std::uint16_t function, const sim::value_probe&, sim::picoseconds at);
     void count(const record&);
+    void begin_slice(row_state&, const record&);
     void close_open(sim::picoseconds at);
 
     trace_events events_;
     message_flows flows_;
     packet_owners owners_;
-    std::map<const sim::probe*, std::uint32_t> indices_;  // looked up, never walked
-    std::vector<row_state> rows_;                         // by probe
+    std::unordered_map<const sim::probe*, std::uint32_t> indices_;  // looked up, never walked
+    std::vector<row_state> rows_;                                   // by probe
     std::map<const sim::probe*, timeline_track> tracks_;  // of what takes part in flows; never walked
     std::map<std::string, passing> passing_;              // by cable and way
     std::map<timeline_track, std::string> titles_;
@@ -94,8 +96,9 @@ private:
     /// Where slices went that are not on their probe's own row.
     std::map<std::pair<const sim::probe*, sim::picoseconds>, timeline_track> moved_;
     std::map<std::pair<std::uint32_t, std::uint64_t>, std::pair<std::uint64_t, std::uint64_t>>
-        posted_;  // by process and VI: descriptors on the send and on the receive queue
-    std::vector<slice> instant_;
+        posted_;                  // by process and VI: descriptors on the send and on the receive queue
+    std::vector<slice> instant_;  // begun now; behind the first `begun_` of them others wait to be used again
+    std::size_t begun_ = 0;
     sim::picoseconds now_ = 0;
     std::uint64_t drawn_flows_ = 0;
     std::optional<sim::picoseconds> full_at_;

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iterator>
 
 namespace vinic::traces {
@@ -11,11 +12,14 @@ namespace {
 
 constexpr std::size_t buffered_bytes = 1 << 16;
 constexpr sim::picoseconds microsecond = 1'000'000;
+constexpr std::string_view ts = ",\"ts\":", dur = ",\"dur\":";
 
 /// Numbers that people read in hexadecimal.
 bool is_address(std::string_view name) {
     return name.ends_with("address") || name == "slot" || name == "data" || name == "offset";
 }
+
+bool needs_care(char c) { return c == '"' || c == '\\' || static_cast<unsigned char>(c) < ' '; }
 
 }  // namespace
 
@@ -35,10 +39,19 @@ void trace_events::flush() {
     file_.flush();
 }
 
+void trace_events::number(std::uint64_t value) {
+    const fmt::format_int digits(value);
+    buffer_.append(digits.data(), digits.size());
+}
+
 void trace_events::open(char phase, timeline_track on) {
-    fmt::format_to(std::back_inserter(buffer_), "{}{{\"ph\":\"{}\",\"pid\":{}", empty() ? "[\n" : ",\n",
-                   phase, on.process);
-    if (on.thread) fmt::format_to(std::back_inserter(buffer_), ",\"tid\":{}", on.thread);
+    buffer_ += empty() ? "[\n{\"ph\":\"" : ",\n{\"ph\":\"";
+    buffer_ += phase;
+    buffer_ += "\",\"pid\":";
+    number(on.process);
+    if (on.thread == 0) return;
+    buffer_ += ",\"tid\":";
+    number(on.thread);
 }
 
 void trace_events::close() {
@@ -48,15 +61,26 @@ void trace_events::close() {
 
 void trace_events::text(std::string_view what) {
     buffer_ += '"';
-    for (const char c : what) {
-        if (c == '"' || c == '\\') buffer_ += '\\';
-        if (static_cast<unsigned char>(c) >= ' ') buffer_ += c;
+    if (std::ranges::none_of(what, needs_care)) {
+        buffer_ += what;
+    } else {
+        for (const char c : what) {
+            if (c == '"' || c == '\\') buffer_ += '\\';
+            if (static_cast<unsigned char>(c) >= ' ') buffer_ += c;
+        }
     }
     buffer_ += '"';
 }
 
+/// Microseconds with six decimals.
 void trace_events::stamp(std::string_view key, sim::picoseconds at) {
-    fmt::format_to(std::back_inserter(buffer_), ",\"{}\":{}.{:06}", key, at / microsecond, at % microsecond);
+    buffer_ += key;
+    number(at / microsecond);
+    constexpr std::size_t decimals = 6;
+    const fmt::format_int fraction(at % microsecond);
+    buffer_ += '.';
+    buffer_.append(decimals - fraction.size(), '0');
+    buffer_.append(fraction.data(), fraction.size());
 }
 
 void trace_events::arguments(std::span<const sim::field> fields) {
@@ -65,10 +89,11 @@ void trace_events::arguments(std::span<const sim::field> fields) {
     for (const sim::field& f : fields) {
         buffer_ += between;
         text(f.name);
+        buffer_ += ':';
         if (is_address(f.name))
-            fmt::format_to(std::back_inserter(buffer_), ":\"{:#x}\"", f.value);
+            fmt::format_to(std::back_inserter(buffer_), "\"{:#x}\"", f.value);
         else
-            fmt::format_to(std::back_inserter(buffer_), ":{}", f.value);
+            number(f.value);
         between = ",";
     }
     buffer_ += '}';
@@ -101,8 +126,8 @@ void trace_events::name_thread(timeline_track on, std::string_view name) {
 void trace_events::complete(timeline_track on, std::string_view name, sim::picoseconds from,
                             sim::picoseconds to, std::span<const sim::field> fields) {
     open('X', on);
-    stamp("ts", from);
-    stamp("dur", to - from);
+    stamp(ts, from);
+    stamp(dur, to - from);
     buffer_ += ",\"name\":";
     text(name);
     if (!fields.empty()) arguments(fields);
@@ -111,7 +136,7 @@ void trace_events::complete(timeline_track on, std::string_view name, sim::picos
 
 void trace_events::begin(timeline_track on, std::string_view name, sim::picoseconds at) {
     open('B', on);
-    stamp("ts", at);
+    stamp(ts, at);
     buffer_ += ",\"name\":";
     text(name);
     close();
@@ -119,14 +144,14 @@ void trace_events::begin(timeline_track on, std::string_view name, sim::picoseco
 
 void trace_events::end(timeline_track on, sim::picoseconds at) {
     open('E', on);
-    stamp("ts", at);
+    stamp(ts, at);
     close();
 }
 
 void trace_events::counter(std::uint32_t process, std::string_view name, sim::picoseconds at,
                            std::span<const sim::field> series) {
     open('C', {process, 0});
-    stamp("ts", at);
+    stamp(ts, at);
     buffer_ += ",\"name\":";
     text(name);
     arguments(series);
@@ -136,8 +161,10 @@ void trace_events::counter(std::uint32_t process, std::string_view name, sim::pi
 void trace_events::flow_point(flow what, std::uint64_t id, std::string_view name, timeline_track on,
                               sim::picoseconds at) {
     open(static_cast<char>(what), on);
-    stamp("ts", at);
-    fmt::format_to(std::back_inserter(buffer_), ",\"id\":{},\"cat\":\"message\",\"bp\":\"e\",\"name\":", id);
+    stamp(ts, at);
+    buffer_ += ",\"id\":";
+    number(id);
+    buffer_ += ",\"cat\":\"message\",\"bp\":\"e\",\"name\":";
     text(name);
     close();
 }

@@ -48,8 +48,9 @@ public:
 
 private:
     void open(char phase, timeline_track);
+    void number(std::uint64_t);
     void text(std::string_view);
-    void stamp(std::string_view key, sim::picoseconds);
+    void stamp(std::string_view key, sim::picoseconds at);
     void arguments(std::span<const sim::field>);
     void close();
     bool empty() const { return written_ + buffer_.size() == 0; }

@@ -17,6 +17,9 @@ namespace {
 
 using nlohmann::json;
 
+/// Of a transaction that was no retry.
+constexpr sim::field moved{"bytes", 8};
+
 struct bus_block : sim::module {
     explicit bus_block(const sc_core::sc_module_name& name) : module(name) {}
     sim::span_probe transaction{*this, "transaction", "transactions"};
@@ -101,9 +104,9 @@ TEST(timeline_writer, functions_nest_as_they_call_and_end_with_the_run) {
 
 TEST(timeline_writer, slices_that_overlap_get_rows_of_their_own) {
     world w;
-    w.node.bus.transaction.report(1'000, 5'000, "first");
-    w.node.bus.transaction.report(2'000, 3'000, "inside");
-    w.node.bus.transaction.report(4'000, 6'000, "across");
+    w.node.bus.transaction.report(1'000, 5'000, "first", {moved});
+    w.node.bus.transaction.report(2'000, 3'000, "inside", {moved});
+    w.node.bus.transaction.report(4'000, 6'000, "across", {moved});
     const std::string file = w.file(10'000);
     const auto slices = world::of_kind(file, "X");
     ASSERT_EQ(slices.size(), 3u);
@@ -112,15 +115,15 @@ TEST(timeline_writer, slices_that_overlap_get_rows_of_their_own) {
     EXPECT_EQ(check_timeline(file).faults, std::vector<std::string>{});
 }
 
-// Time is counted in intervals of 5 us: all of the first and a tenth of the third.
+// Intervals of 20 us: all of the first and a tenth of the third; less than a percent shows as none.
 TEST(timeline_writer, utilisation_is_percent_of_each_interval) {
     world w;
-    w.node.bus.transaction.report(0, 5'000'000, "a");
-    w.node.bus.transaction.report(10'000'000, 10'500'000, "b");
-    w.node.bus.transaction.report(30'000'000, 30'000'001, "c");
-    const auto samples = world::of_kind(w.file(40'000'000), "C");
+    w.node.bus.transaction.report(0, 20'000'000, "a", {{"bytes", 8}});
+    w.node.bus.transaction.report(40'000'000, 42'000'000, "a retry");
+    w.node.bus.transaction.report(120'000'000, 120'000'001, "c");
+    const auto samples = world::of_kind(w.file(160'000'000), "C");
     ASSERT_EQ(samples.size(), 4u);
-    const std::array<std::pair<double, int>, 4> expected{{{0, 100}, {5, 0}, {10, 10}, {15, 0}}};
+    const std::array<std::pair<double, int>, 4> expected{{{0, 100}, {20, 0}, {40, 10}, {60, 0}}};
     for (std::size_t i = 0; i < expected.size(); ++i) {
         EXPECT_EQ(samples[i]["ts"], expected[i].first);
         EXPECT_EQ(samples[i]["args"]["percent"], expected[i].second);
@@ -157,7 +160,8 @@ TEST(timeline_writer, a_cable_of_a_node_is_a_row_of_the_node) {
 TEST(timeline_writer, a_full_file_is_whole_and_says_when) {
     world w(4'000);
     w.node.nic.lanai.function.set(0, 1);
-    for (sim::picoseconds t = 0; t < 100'000; t += 1'000) w.node.bus.transaction.report(t, t + 10, "read");
+    for (sim::picoseconds t = 0; t < 100'000; t += 1'000)
+        w.node.bus.transaction.report(t, t + 10, "read", {moved});
     w.writer->finish(200'000);
     ASSERT_TRUE(w.writer->full_at().has_value());
     EXPECT_LT(*w.writer->full_at(), 100'000u);
