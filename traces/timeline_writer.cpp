@@ -90,7 +90,10 @@ void timeline_writer::name_row(timeline_track track, const std::string& title) {
 /// Names are given when something is reported: what it belongs to is known then.
 void timeline_writer::on_span(const sim::span_probe& p, sim::picoseconds begin, sim::picoseconds end,
                               std::string_view what, std::span<const sim::field> fields) {
-    const timeline_row& row = rows_[indices_.at(&p)].row;
+    row_state& state = rows_[indices_.find(&p)->second];
+    const timeline_row& row = state.row;
+    if (!row.meter.empty()) state.busy.add(begin, end);
+    if (row.what == timeline_row::kind::transactions && get(fields, "bytes") == 0) return;
     if (row.what == timeline_row::kind::transmission)
         if (const auto packet = passing_.find(way_of(p)); packet != passing_.end()) {
             const passing& is = packet->second;
@@ -140,8 +143,6 @@ void timeline_writer::emit(const record& r) {
 }
 
 void timeline_writer::begin_slice(row_state& state, const record& r) {
-    if (!state.row.meter.empty()) state.busy.add(r.at, r.end);
-    if (state.row.what == timeline_row::kind::transactions && get(r.fields, "bytes") == 0) return;
     if (begun_ == instant_.size()) instant_.emplace_back();
     slice& s = instant_[begun_++];
     s.probe = r.probe;

@@ -120,7 +120,7 @@ TEST(timeline_writer, utilisation_is_percent_of_each_interval) {
     world w;
     w.node.bus.transaction.report(0, 20'000'000, "a", {{"bytes", 8}});
     w.node.bus.transaction.report(40'000'000, 42'000'000, "a retry");
-    w.node.bus.transaction.report(120'000'000, 120'000'001, "c");
+    w.node.bus.transaction.report(120'000'000, 120'000'001, "c", {moved});
     const auto samples = world::of_kind(w.file(160'000'000), "C");
     ASSERT_EQ(samples.size(), 4u);
     const std::array<std::pair<double, int>, 4> expected{{{0, 100}, {20, 0}, {40, 10}, {60, 0}}};
