@@ -39,6 +39,8 @@ bool derived(const sim::field& f) {
     return f.name == "asked" || f.name == "clocks" || f.name == "first_data" || f.name == "process";
 }
 
+constexpr const char* system_call = "system call";
+
 /// How far back a slice may lie that a message's arrow still has to find.
 constexpr sim::picoseconds remembered = 1'000'000'000'000;
 constexpr std::size_t remembered_slices = 100'000;
@@ -232,10 +234,10 @@ void timeline_writer::value(row_state& state, const record& r) {
     const auto& probe = static_cast<const sim::value_probe&>(*probes()[r.probe]);
     switch (state.row.what) {
         case timeline_row::kind::function:
-            return enter(state, static_cast<std::uint16_t>(r.bits), probe, r.at);
+            return enter(state, r.bits == 0 ? nullptr : probe.states()[r.bits], r.at);
         case timeline_row::kind::level:
-            if (r.bits != 0 && state.depth == 0) events_.begin(state.row.track, "system call", r.at);
-            if (r.bits == 0 && state.depth != 0) events_.end(state.row.track, r.at);
+            if (r.bits != 0 && state.depth == 0) events_.begin(state.row.track, system_call, r.at);
+            if (r.bits == 0 && state.depth != 0) events_.end(state.row.track, system_call, r.at);
             state.depth = r.bits;
             return;
         case timeline_row::kind::processor:
@@ -254,25 +256,26 @@ void timeline_writer::value(row_state& state, const record& r) {
     }
 }
 
-/// The core says which function the instruction belongs to. One that is on the stack is returned to, another
-/// one is called.
-void timeline_writer::enter(row_state& state, std::uint16_t function, const sim::value_probe& probe,
-                            sim::picoseconds at) {
+/// The core says which function the instruction belongs to, or that it is in reset. One that is on the stack
+/// is returned to, another one is called.
+void timeline_writer::enter(row_state& state, const char* function, sim::picoseconds at) {
     auto& calls = state.calls;
-    const bool returns = function == 0 || std::ranges::find(calls, function) != calls.end();
+    const bool returns = function == nullptr || std::ranges::find(calls, function) != calls.end();
     while (returns && !calls.empty() && calls.back() != function) {
-        events_.end(state.row.track, at);
+        events_.end(state.row.track, calls.back(), at);
         calls.pop_back();
     }
     if (returns) return;
-    events_.begin(state.row.track, probe.states()[function], at);
+    events_.begin(state.row.track, function, at);
     calls.push_back(function);
 }
 
 void timeline_writer::close_open(sim::picoseconds at) {
     for (row_state& state : rows_) {
-        for (; !state.calls.empty(); state.calls.pop_back()) events_.end(state.row.track, at);
-        if (state.row.what == timeline_row::kind::level && state.depth != 0) events_.end(state.row.track, at);
+        for (; !state.calls.empty(); state.calls.pop_back())
+            events_.end(state.row.track, state.calls.back(), at);
+        if (state.row.what == timeline_row::kind::level && state.depth != 0)
+            events_.end(state.row.track, system_call, at);
         state.depth = 0;
         if (state.has)
             events_.complete(state.row.track, fmt::format("process {}", state.has->first - 1),

@@ -65,7 +65,7 @@ private:
     struct row_state {
         timeline_row row;
         busy_meter busy;
-        std::vector<std::uint16_t> calls;                               ///< functions, the innermost last
+        std::vector<const char*> calls;                                 ///< functions, the innermost last
         std::optional<std::pair<std::uint64_t, sim::picoseconds>> has;  ///< process on a processor, since
         std::uint64_t depth = 0;
     };
@@ -79,7 +79,7 @@ private:
     void draw_flow(const message_flows::flow&);
     timeline_track track_of(const message_flows::point&);
     void value(row_state&, const record&);
-    void enter(row_state&, std::uint16_t function, const sim::value_probe&, sim::picoseconds at);
+    void enter(row_state&, const char* function, sim::picoseconds at);
     void count(const record&);
     void begin_slice(row_state&, const record&);
     void close_open(sim::picoseconds at);

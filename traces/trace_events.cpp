@@ -142,9 +142,11 @@ void trace_events::begin(timeline_track on, std::string_view name, sim::picoseco
     close();
 }
 
-void trace_events::end(timeline_track on, sim::picoseconds at) {
+void trace_events::end(timeline_track on, std::string_view name, sim::picoseconds at) {
     open('E', on);
     stamp(ts, at);
+    buffer_ += ",\"name\":";
+    text(name);
     close();
 }
 

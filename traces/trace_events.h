@@ -36,7 +36,8 @@ public:
     void complete(timeline_track, std::string_view name, sim::picoseconds begin, sim::picoseconds end,
                   std::span<const sim::field> arguments);
     void begin(timeline_track, std::string_view name, sim::picoseconds at);
-    void end(timeline_track, sim::picoseconds at);
+    /// The format does not ask for the name again; Chromium's developer tools do.
+    void end(timeline_track, std::string_view name, sim::picoseconds at);
     /// `series`: names and values.
     void counter(std::uint32_t process, std::string_view name, sim::picoseconds at,
                  std::span<const sim::field> series);
