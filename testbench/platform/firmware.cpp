@@ -114,7 +114,8 @@ void compile_firmware(const fs::path& folder, const fs::path& image, bool allow_
     check_clang(scratch.path(), allow_other_clang);
     std::vector<fs::path> objects = runtime_objects();
     for (const auto& source : sources) {
-        std::vector<std::string> command{recipe.timeout, "--verbose", recipe.timeout_seconds, recipe.clang};
+        std::vector<std::string> command{recipe.timeout, "--verbose", recipe.timeout_seconds, recipe.clang,
+                                         "-I" + folder.string()};
         for (auto& option : recipe_options(folders().firmware_source)) command.push_back(std::move(option));
         objects.push_back(scratch.path() / (source.filename().string() + ".o"));
         // Paths are mapped away, so that an image has the same bytes wherever its sources are.
@@ -131,7 +132,9 @@ void compile_firmware(const fs::path& folder, const fs::path& image, bool allow_
     try {
         linker::link(objects, image, {});
     } catch (const linker::image_error& error) {
-        throw sim::input_error("{}", error.what());
+        const std::string what = error.what();
+        const bool mangled = what.find("undefined symbol 'main'") != std::string::npos;
+        throw sim::input_error("{}{}", what, mangled ? "; firmware starts at `extern \"C\" int main()`" : "");
     }
 }
 

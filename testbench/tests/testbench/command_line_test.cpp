@@ -272,6 +272,15 @@ TEST(bad_input, firmware) {
     EXPECT_TRUE(
         contains(refusal(vinic, "run pingpong --set firmware=./large.elf --set nic.sram.bytes=262144"),
                  "bytes of SRAM, node0.nic has 262144"));
+    vinic.write("cpp/main.cpp", "int main() { for (;;) {} }\n");
+    EXPECT_TRUE(
+        contains(refusal(vinic, "firmware build cpp -o cpp.elf"), "starts at `extern \"C\" int main()`"));
+    // Its own headers come before vinic's, wherever they are included from.
+    vinic.write("own/main.cpp",
+                "#include \"firmware/abi/lanai9.h\"\nextern \"C\" int main() { return own; }\n");
+    vinic.write("own/firmware/abi/lanai9.h", "#include \"firmware/myvia/own.h\"\n");
+    vinic.write("own/firmware/myvia/own.h", "inline constexpr int own = 1;\n");
+    EXPECT_EQ(vinic.run("firmware build own -o own.elf").status, 0);
     EXPECT_TRUE(contains(refusal(vinic, "firmware nothing"), "no design is named 'nothing'"));
     EXPECT_TRUE(contains(refusal(vinic, "firmware build missing_folder -o x.elf"), "missing_folder"));
 }
