@@ -40,7 +40,8 @@ account::account() {
     for (const auto& [name, probe] : sim::simulation::current().probes()) {
         for (const ending& e : endings) {
             if (!name.ends_with(e.suffix)) continue;
-            places_.emplace(probe, place{e.what, name.substr(0, name.size() - e.suffix.size())});
+            const std::string owner = name.substr(0, name.size() - e.suffix.size());
+            places_.emplace(probe, place{e.what, owner, e.what == source::call ? nullptr : &cards_[owner]});
             probe->attach(*this);
         }
     }
@@ -56,9 +57,9 @@ void account::on_span(const sim::span_probe& p, sim::picoseconds begin, sim::pic
         case source::call:
             return called(where.owner, when, what, fields);
         case source::card_write:
-            return written(cards_[where.owner], when, fields);
+            return written(*where.at, when, fields);
         case source::dma:
-            return transferred(cards_[where.owner], when, what == "to card", fields);
+            return transferred(*where.at, when, what == "to card", fields);
         case source::sent:
         case source::received:
             return;
@@ -70,7 +71,7 @@ void account::on_packet(const sim::packet_probe& p, sim::picoseconds at, std::sp
     const place& where = places_.at(&p);
     const interval when{&p, at, at};
     if (where.what == source::sent)
-        sent(cards_[where.owner], when, bytes, get(fields, "address"));
+        sent(*where.at, when, bytes, get(fields, "address"));
     else
         received(where.owner, when, bytes, get(fields, "address"));
 }

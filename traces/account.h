@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <tuple>
+#include <unordered_map>
 #include <vector>
 
 #include "firmware/abi/wire_format.h"
@@ -40,10 +41,6 @@ public:
 
 private:
     enum class source : std::uint8_t { call, card_write, dma, sent, received };
-    struct place {
-        source what;
-        std::string owner;  ///< the card's name; of a call the node's
-    };
     struct path {
         message_path message;
         std::uint64_t slot = 0;          ///< of the send descriptor: address of its status word
@@ -81,6 +78,11 @@ private:
         std::vector<path_ptr> unfetched;  ///< rung, descriptor not fetched
         std::vector<path_ptr> arrived;    ///< received, not completed or not taken
     };
+    struct place {
+        source what;
+        std::string owner;  ///< the card's name; of a call the node's
+        card* at;           ///< null for a call
+    };
     /// connection key, source VI, destination VI, sequence
     using packet_name = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>;
 
@@ -97,7 +99,7 @@ private:
     void tell_step(const path& p, checkpoint what, const interval& when);
     void finish(path& p);
 
-    std::map<const sim::probe*, place> places_;  // looked up, never walked
+    std::unordered_map<const sim::probe*, place> places_;  // looked up, never walked
     std::map<std::string, card> cards_;
     std::map<packet_name, path_ptr> on_wire_;
     std::vector<message_path> finished_;

@@ -2,6 +2,8 @@
 #include "traces/anatomy.h"
 
 #include <algorithm>
+#include <string_view>
+#include <tuple>
 
 #include "hw/sim/simulation.h"
 
@@ -84,13 +86,18 @@ void anatomy::on_finished(const message_path& m) {
     if (found == under_way_.end()) return;
     path_builder built(history_, history_.of(m.sender), history_.of(m.receiver), found->second);
     built.build();
-    finished_.push_back({.sender = m.sender,
+    message_anatomy done{.sender = m.sender,
                          .receiver = m.receiver,
                          .bytes = m.bytes,
                          .packets = m.packets,
                          .measured = is_measured(found->second.post.begin),
                          .path = std::move(built.path),
-                         .beside = std::move(built.beside)});
+                         .beside = std::move(built.beside)};
+    const auto order = [](const message_anatomy& a, const message_anatomy& b) {
+        return std::tuple(a.end(), std::string_view(a.receiver), std::string_view(a.sender)) <
+               std::tuple(b.end(), std::string_view(b.receiver), std::string_view(b.sender));
+    };
+    finished_.insert(std::upper_bound(finished_.begin(), finished_.end(), done, order), std::move(done));
     under_way_.erase(found);
     if (finished_.size() % messages_between_cleanups == 0) forget();
 }

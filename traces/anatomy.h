@@ -37,7 +37,7 @@ class anatomy : public message_listener, public sim::listener {
 public:
     anatomy();
 
-    /// In order of arrival at the program.
+    /// In order of arrival at the program; at one instant in that of the cards' names.
     const std::vector<message_anatomy>& messages() const { return finished_; }
     /// From begin to end; the last one may not have ended. Empty: the workload says nothing about it.
     struct measured_interval {

@@ -41,11 +41,19 @@ void history::watch(const std::string& name, sim::probe& probe) {
     const auto keep = [&](source what, unsigned number = 0, bool of_card = false) {
         card* in = of_card ? &cards_[owner] : nullptr;
         if (in) in->on = &on;
-        places_.emplace(&probe, place{what, number, &on, in});
-        probe.attach(*this);
+        watcher& w = watchers_.emplace_back();
+        w.what = what;
+        w.number = number;
+        w.on = &on;
+        w.in = in;
+        if (what == source::dma_payload) channels_.emplace(&probe, &in->channels.at(number));
+        probe.attach(w);
     };
-    if (const auto master = between(name, ".bus.req", ""); master && *master != "64")
-        return keep(source::request, static_cast<unsigned>(std::stoul(*master)));
+    if (const auto master = between(name, ".bus.req", ""); master && *master != "64") {
+        const auto number = static_cast<unsigned>(std::stoul(*master));
+        if (on.masters.size() <= number) on.masters.resize(number + 1);
+        return keep(source::request, number);
+    }
     if (name.ends_with(".bus.transaction")) return keep(source::transaction);
     if (name.ends_with(".host.bridge.store")) return keep(source::store);
     if (name.ends_with(".host.bridge.write")) return keep(source::write);
@@ -63,9 +71,9 @@ void history::watch(const std::string& name, sim::probe& probe) {
 }
 
 const history::dma_block* history::block(const sim::probe& payload, sim::picoseconds placed) const {
-    const auto where = places_.find(&payload);
-    if (where == places_.end()) return nullptr;
-    const channel& c = where->second.in->channels.at(where->second.number);
+    const auto where = channels_.find(&payload);
+    if (where == channels_.end()) return nullptr;
+    const channel& c = *where->second;
     if (c.now.placed == placed && placed != 0) return &c.now;
     const auto found = std::ranges::lower_bound(c.blocks, placed, {}, &dma_block::placed);
     return found != c.blocks.end() && found->placed == placed ? &*found : nullptr;
@@ -87,11 +95,10 @@ void history::forget(sim::picoseconds before) {
     }
 }
 
-void history::on_value(const sim::value_probe& p, sim::picoseconds at, std::uint64_t bits, std::uint64_t) {
-    const place& where = places_.at(&p);
-    if (where.what == source::dma_state)
-        return entered(where.in->channels.at(where.number), at, p.states()[bits]);
-    node::requests& r = where.on->masters[where.number];
+void history::watcher::on_value(const sim::value_probe& p, sim::picoseconds at, std::uint64_t bits,
+                                std::uint64_t) {
+    if (what == source::dma_state) return entered(in->channels[number], at, p.states()[bits]);
+    node::requests& r = on->masters[number];
     if (bits != 0) {
         r.rise = at;
     } else {
@@ -123,7 +130,7 @@ void history::granted(node& on, sim::picoseconds begin, sim::picoseconds end,
              .end = end,
              .address = get(fields, "address"),
              .bytes = get(fields, "bytes")};
-    for (const auto& [number, r] : on.masters)
+    for (const node::requests& r : on.masters)
         if (r.begin == begin) t.asked = r.asked;
     const std::uint64_t clocks = get(fields, "clocks");
     if (t.bytes != 0 && clocks > 1)
@@ -145,35 +152,34 @@ void history::finished(channel& c, sim::picoseconds end, std::string_view what,
     c.fetching = false;
 }
 
-void history::on_span(const sim::span_probe& p, sim::picoseconds begin, sim::picoseconds end,
-                      std::string_view what, std::span<const sim::field> fields) {
-    const place& where = places_.at(&p);
+void history::watcher::on_span(const sim::span_probe&, sim::picoseconds begin, sim::picoseconds end,
+                               std::string_view doing, std::span<const sim::field> fields) {
     const auto seen = [&] { return access{begin, end, get(fields, "address")}; };
     using kind = core_event::kind;
-    switch (where.what) {
+    switch (what) {
         case source::transaction:
-            return granted(*where.on, begin, end, fields);
+            return granted(*on, begin, end, fields);
         case source::store:
-            where.on->stores.push_back(seen());
+            on->stores.push_back(seen());
             return;
         case source::write:
-            where.on->writes.push_back(seen());
+            on->writes.push_back(seen());
             return;
         case source::card_write:
-            where.in->writes.push_back({begin, end, get(fields, "offset")});
+            in->writes.push_back({begin, end, get(fields, "offset")});
             return;
         case source::exchange:
-            where.in->core.push_back({begin,
-                                      what == "look"    ? kind::look
-                                      : what == "store" ? kind::store
-                                                        : kind::seen,
-                                      static_cast<std::uint32_t>(get(fields, "address"))});
+            in->core.push_back({begin,
+                                doing == "look"    ? kind::look
+                                : doing == "store" ? kind::store
+                                                   : kind::seen,
+                                static_cast<std::uint32_t>(get(fields, "address"))});
             return;
         case source::dma_pulse:
-            where.in->channels.at(where.number).pulses.push_back(begin);
+            in->channels[number].pulses.push_back(begin);
             return;
         case source::dma_payload: {
-            dma_block& b = where.in->channels.at(where.number).now;
+            dma_block& b = in->channels[number].now;
             b.placed = end;
             b.host = get(fields, "host_address");
             b.local = get(fields, "local_address");
@@ -181,12 +187,12 @@ void history::on_span(const sim::span_probe& p, sim::picoseconds begin, sim::pic
             return;
         }
         case source::dma_block:
-            return finished(where.in->channels.at(where.number), end, what, fields);
+            return finished(in->channels[number], end, doing, fields);
         case source::part:
-            where.in->parts.push_back(seen());
+            in->parts.push_back(seen());
             return;
         case source::reception:
-            where.in->receptions.push_back(seen());
+            in->receptions.push_back(seen());
             return;
         case source::request:
         case source::dma_state:

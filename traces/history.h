@@ -16,7 +16,7 @@ namespace vinic::traces {
 
 /// What cores, DMA channels, buses and bridges did lately, as far as the path of a message can depend on it:
 /// from the oldest message under way on.
-class history : public sim::listener {
+class history {
 public:
     struct core_event {
         enum class kind : std::uint8_t { look, store, seen };
@@ -66,7 +66,7 @@ public:
         struct requests {
             sim::picoseconds rise = 0, asked = 0, begin = 0;
         };
-        std::map<unsigned, requests> masters;
+        std::vector<requests> masters;
     };
     struct card {
         const node* on = nullptr;
@@ -84,11 +84,6 @@ public:
     const dma_block* block(const sim::probe& payload, sim::picoseconds placed) const;
     void forget(sim::picoseconds before);
 
-    void on_value(const sim::value_probe&, sim::picoseconds at, std::uint64_t bits,
-                  std::uint64_t floating) override;
-    void on_span(const sim::span_probe&, sim::picoseconds begin, sim::picoseconds end, std::string_view what,
-                 std::span<const sim::field> fields) override;
-
 private:
     enum class source : std::uint8_t {
         request,
@@ -104,21 +99,29 @@ private:
         part,
         reception
     };
-    struct place {
-        source what;
+    /// Listens to one probe.
+    struct watcher : sim::listener {
+        source what{};
         unsigned number = 0;  ///< of the channel or the master
         node* on = nullptr;
         card* in = nullptr;
+
+        void on_value(const sim::value_probe&, sim::picoseconds at, std::uint64_t bits,
+                      std::uint64_t floating) override;
+        void on_span(const sim::span_probe&, sim::picoseconds begin, sim::picoseconds end,
+                     std::string_view what, std::span<const sim::field> fields) override;
     };
     void watch(const std::string& name, sim::probe& probe);
-    void entered(channel& c, sim::picoseconds at, std::string_view state);
-    void granted(node& on, sim::picoseconds begin, sim::picoseconds end, std::span<const sim::field> fields);
-    void finished(channel& c, sim::picoseconds end, std::string_view what,
-                  std::span<const sim::field> fields);
+    static void entered(channel& c, sim::picoseconds at, std::string_view state);
+    static void granted(node& on, sim::picoseconds begin, sim::picoseconds end,
+                        std::span<const sim::field> fields);
+    static void finished(channel& c, sim::picoseconds end, std::string_view what,
+                         std::span<const sim::field> fields);
 
     std::map<std::string, node> nodes_;
     std::map<std::string, card> cards_;
-    std::unordered_map<const sim::probe*, place> places_;  // looked up, never walked
+    std::deque<watcher> watchers_;
+    std::unordered_map<const sim::probe*, const channel*> channels_;  // by payload; looked up, never walked
 };
 
 }  // namespace vinic::traces

@@ -43,6 +43,8 @@ void path_builder::off_path(journey part, activity what, sim::picoseconds begin,
 }
 
 void path_builder::build() {
+    constexpr std::size_t usual_stages = 48;
+    path.reserve(usual_stages);
     doorbell();
     descriptor();
     payload();

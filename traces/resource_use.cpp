@@ -32,12 +32,11 @@ resource_use::resource_use() {
         if (name == "workload.measuring") probe->attach(*this);
         for (const kind& k : kinds) {
             if (!name.ends_with(k.suffix)) continue;
-            places_.emplace(probe, resources_.size());
-            resources_.push_back(
-                {.name = name.substr(0, name.size() - std::string_view(k.suffix).size()) + k.name,
-                 .core = name.ends_with(".exchange"),
-                 .busy = {}});
-            probe->attach(*this);
+            resource& r = resources_.emplace_back();
+            r.of = this;
+            r.name = name.substr(0, name.size() - std::string_view(k.suffix).size()) + k.name;
+            r.core = name.ends_with(".exchange");
+            probe->attach(r);
         }
     }
     measured_.push_back({0, sim::never});
@@ -58,7 +57,7 @@ void resource_use::on_value(const sim::value_probe&, sim::picoseconds at, std::u
 
 /// Spans are reported when they end: at most the last two intervals can have begun before.
 void resource_use::add(resource& to, sim::picoseconds begin, sim::picoseconds end) {
-    to.busy.resize(measured_.size());
+    if (to.busy.size() != measured_.size()) to.busy.resize(measured_.size());
     for (std::size_t i = measured_.size(); i > 0 && measured_[i - 1].end > begin; --i) {
         const sim::picoseconds from = std::max(begin, measured_[i - 1].begin);
         const sim::picoseconds until = std::min(end, measured_[i - 1].end);
@@ -66,13 +65,12 @@ void resource_use::add(resource& to, sim::picoseconds begin, sim::picoseconds en
     }
 }
 
-void resource_use::on_span(const sim::span_probe& p, sim::picoseconds begin, sim::picoseconds end,
-                           std::string_view what, std::span<const sim::field>) {
-    resource& r = resources_[places_.at(&p)];
-    if (!r.core) return add(r, begin, end);
-    if (!r.polls || what == "store") add(r, r.last, begin);
-    r.polls = what == "look";
-    r.last = begin;
+void resource_use::resource::on_span(const sim::span_probe&, sim::picoseconds begin, sim::picoseconds end,
+                                     std::string_view what, std::span<const sim::field>) {
+    if (!core) return of->add(*this, begin, end);
+    if (!polls || what == "store") of->add(*this, last, begin);
+    polls = what == "look";
+    last = begin;
 }
 
 std::vector<resource_use::interval> resource_use::intervals() const {

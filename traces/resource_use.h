@@ -2,9 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "hw/sim/probe.h"
@@ -29,16 +29,18 @@ public:
 
     void on_value(const sim::value_probe&, sim::picoseconds at, std::uint64_t bits,
                   std::uint64_t floating) override;
-    void on_span(const sim::span_probe&, sim::picoseconds begin, sim::picoseconds end, std::string_view what,
-                 std::span<const sim::field> fields) override;
 
 private:
-    struct resource {
+    struct resource : sim::listener {
+        resource_use* of = nullptr;
         std::string name;
         bool core = false;
         bool polls = true;  ///< of a core: since `last`
         sim::picoseconds last = 0;
         std::vector<sim::picoseconds> busy;  ///< by interval
+
+        void on_span(const sim::span_probe&, sim::picoseconds begin, sim::picoseconds end,
+                     std::string_view what, std::span<const sim::field> fields) override;
     };
     struct bounds {
         sim::picoseconds begin;
@@ -46,8 +48,7 @@ private:
     };
     void add(resource& to, sim::picoseconds begin, sim::picoseconds end);
 
-    std::unordered_map<const sim::probe*, std::size_t> places_;  // looked up, never walked
-    std::vector<resource> resources_;
+    std::deque<resource> resources_;
     std::vector<bounds> measured_;
     bool marked_ = false;  ///< the workload says what it measures
 };

@@ -127,12 +127,21 @@ private:
         box(part_colours[static_cast<std::size_t>(i.what.part)], beside ? " fill-opacity=\"0.45\"" : "");
         add("<title>{}: {:.3f} ns</title></rect>\n", escaped(name_of(i.what)),
             static_cast<double>(i.length()) / 1e3);
-        if (beside)
-            add("<text x=\"{:.1f}\" y=\"{:.1f}\" font-size=\"9.5\" fill=\"#666\">{} {:.0f} ns</text>\n",
-                until + 4, top + 8, escaped(short_name(i.what)), static_cast<double>(i.length()) / 1e3);
+        if (beside) beside_label(i, from, until, top + 8);
         if (!is_wait(i.what)) return;
         box("url(#waits)", " pointer-events=\"none\"");
         add("</rect>\n");
+    }
+
+    /// Behind the bar, or before it where the chart ends; none for one that is hardly to be seen.
+    void beside_label(const interval& i, double from, double until, double y) {
+        constexpr double least_width = 6, glyph = 5.4, gap = 4;
+        if (until - from < least_width) return;
+        const std::string text =
+            fmt::format("{} {:.0f} ns", short_name(i.what), static_cast<double>(i.length()) / 1e3);
+        const bool behind = until + glyph * static_cast<double>(text.size()) < margin_left + chart_width;
+        add("<text x=\"{:.1f}\" y=\"{:.1f}\" font-size=\"9.5\" text-anchor=\"{}\" fill=\"#666\">{}</text>\n",
+            behind ? until + gap : from - gap, y, behind ? "start" : "end", escaped(text));
     }
 
     void arrows() {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "hw/sim/error.h"
 #include "hw/sim/simulation.h"
@@ -111,6 +112,17 @@ void lanai_core::end_of_elaboration() {
         [this](const lanai::retire_record& r) { pc.set(clock_.time_of(r.issue, phase::issue), r.pc); });
 }
 
+void lanai_core::on_instruction(
+    std::function<void(sim::picoseconds, const lanai::instruction_record&)> callback, bool complete) {
+    instruction_listeners_.push_back(std::move(callback));
+    core_.on_instruction(
+        [this](const lanai::instruction_record& r) {
+            const sim::picoseconds at = clock_.time_of(r.issue, phase::issue);
+            for (const auto& listener : instruction_listeners_) listener(at, r);
+        },
+        complete);
+}
+
 void lanai_core::assert_reset() {
     if (in_reset_) return;
     sync();
@@ -152,9 +164,12 @@ void lanai_core::memory_written(std::uint32_t address, std::size_t bytes) {
 void lanai_core::exchanged(const lanai::exchange_record& r) {
     using kind = lanai::exchange_record::kind;
     if (r.what == kind::register_load) {
-        const auto [before, first] = looked_at_.try_emplace(r.address, r.value);
-        if (!first && before->second == r.value) return;
-        before->second = r.value;
+        const auto before =
+            std::ranges::find(looked_at_, r.address, &std::pair<std::uint32_t, std::uint32_t>::first);
+        if (before == looked_at_.end())
+            looked_at_.emplace_back(r.address, r.value);
+        else if (std::exchange(before->second, r.value) == r.value)
+            return;
     } else {
         looked_at_.clear();
     }

@@ -6,10 +6,11 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "hw/nic/card_clock.h"
 #include "hw/nic/chip.h"
@@ -87,9 +88,9 @@ public:
     sim::value_probe
         pc;  // of each instruction in the cycle of its issue; watching it costs speed, not accuracy
 
-    /// What the core and the rest of its card say to each other: "store" to a register; "seen", the first load
-    /// of a word of the SRAM that another port wrote; "look", a load of a register that gives another value
-    /// than before or comes after one of the others.
+    /// What the core and the rest of its card say to each other: "store" to a register; "seen", the first
+    /// load of a word of the SRAM that another port wrote; "look", a load of a register that gives another
+    /// value than before or comes after one of the others.
     sim::span_probe exchange;
 
     /// Until release_reset() the core does nothing. It is in reset when built.
@@ -105,6 +106,10 @@ public:
     void set_stack_limit(std::uint32_t address);
     void use_symbols(const symbol_source* symbols) { symbols_ = symbols; }
     lanai::core& core() { return core_; }
+    /// Each committed instruction, with the time of its issue; `complete` as in lanai::core. Several may
+    /// listen.
+    void on_instruction(std::function<void(sim::picoseconds, const lanai::instruction_record&)> callback,
+                        bool complete);
 
     // core_port
     void sync() override;
@@ -117,6 +122,8 @@ public:
 
 private:
     lanai::core_config configuration() const;
+    std::vector<std::function<void(sim::picoseconds, const lanai::instruction_record&)>>
+        instruction_listeners_;
     void exchanged(const lanai::exchange_record& r);
     void step();
     void learn(cycle at);
@@ -131,7 +138,8 @@ private:
     bool executing_ = false;  // a register access: the core stands exactly there
     cycle disturbed_at_ = 0;  // when somebody last synced the core
     cycle mean_gap_ = 0;
-    std::map<std::uint32_t, std::uint32_t> looked_at_;  // registers since the last store or word seen
+    // Registers and their values, since the last store or word seen.
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> looked_at_;
 };
 
 }  // namespace vinic::nic

@@ -2,9 +2,11 @@
 #include "testbench/cli/command_line.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <map>
 
 #include "hw/sim/error.h"
 #include "testbench/cli/interrupt.h"
@@ -37,7 +39,14 @@ void add_platform_options(CLI::App& verb, platform_options& to) {
 }
 
 void add_trace_options(CLI::App& verb, trace_options& to) {
-    verb.add_flag("--stats", to.statistics, "Statistics of every module")->disable_flag_override();
+    CLI::Option* stats =
+        verb.add_option("--stats", to.statistics, "Statistics of every module: printed, or to FILE")
+            ->type_name("[FILE.csv|.json|.txt]");
+    verb.add_option_function<std::string>(
+            "--stats-every", [&to](const std::string& text) { to.statistics_every = parse_time(text); },
+            "What changed in each interval of that length, as in 10us")
+        ->type_name("TIME")
+        ->needs(stats);
     verb.add_flag("--account", to.account, "Where the time of the messages went, stage by stage")
         ->disable_flag_override();
     verb.add_option("--account-message", to.account_message,
@@ -57,10 +66,31 @@ void add_trace_options(CLI::App& verb, trace_options& to) {
         ->type_name("MBYTES")
         ->check(CLI::Range(1, 1'000'000))
         ->capture_default_str();
-    verb.add_option("--log", to.log, "One line per event: time, module, what")->type_name("FILE");
-    verb.add_option("--profile", to.profile,
-                    "Firmware's cycles per function and source line: to FILE, or printed")
+    CLI::Option* log =
+        verb.add_option("--log", to.log, "One line per event: time, module, what")->type_name("FILE");
+    verb.add_option("--log-scope", to.log_scopes,
+                    "Log only probes of this name (* and ? allowed), as in 'node0.*'; may be repeated")
+        ->type_name("GLOB")
+        ->allow_extra_args(false)
+        ->needs(log);
+    verb.add_option(
+            "--profile", to.profile,
+            "Firmware's cycles per function and source line: to FILE and, as stacks for flame graphs, "
+            "to FILE.folded; or printed")
         ->type_name("[FILE.txt]");
+    verb.add_option("--itrace", to.itrace, "Every instruction of the firmware, a line each")
+        ->type_name("FILE");
+    verb.add_option("--itrace-node", to.itrace_filter.core, "Only of cores of this name (* and ? allowed)")
+        ->type_name("GLOB");
+    verb.add_option("--itrace-function", to.itrace_filter.function, "Only in functions of this name")
+        ->type_name("GLOB");
+    const auto add_time = [&](const char* name, sim::picoseconds& time, const char* help) {
+        verb.add_option_function<std::string>(
+                name, [&time](const std::string& text) { time = parse_time(text); }, help)
+            ->type_name("TIME");
+    };
+    add_time("--itrace-from", to.itrace_filter.from, "Only from then on, as in 20ms");
+    add_time("--itrace-to", to.itrace_filter.to, "Only until then");
 }
 
 void add_simulation_options(CLI::App& verb, simulation_options& to) {
@@ -186,14 +216,18 @@ void add_trace(CLI::App& program, request& to) {
         "  vinic trace run.vcd --json");
 }
 
-/// `--json` and `--profile` may stand alone. They take the next word only when it can be a place for what
-/// they write: "-", or a name with a suffix of theirs.
+/// These may stand alone. They take the next word only when it can be a place for what they write: "-", or a
+/// name with a suffix of theirs.
 void give_places(std::vector<std::string>& arguments) {
+    const std::map<std::string, std::vector<std::string>> suffixes{
+        {"--json", {".json"}}, {"--profile", {".txt"}}, {"--stats", {".csv", ".json", ".txt"}}};
     for (std::size_t i = 0; i < arguments.size() && arguments[i] != "--"; ++i) {
-        const bool json = arguments[i] == "--json";
-        if (!json && arguments[i] != "--profile") continue;
+        const auto option = suffixes.find(arguments[i]);
+        if (option == suffixes.end()) continue;
         const std::string next = i + 1 < arguments.size() ? arguments[i + 1] : "";
-        const bool place = next == "-" || next.ends_with(json ? ".json" : ".txt");
+        const bool place = next == "-" || std::ranges::any_of(option->second, [&](const std::string& suffix) {
+                               return next.ends_with(suffix);
+                           });
         if (!place) arguments.insert(arguments.begin() + static_cast<std::ptrdiff_t>(i) + 1, "-");
     }
 }

@@ -2,6 +2,9 @@
 #include "testbench/cli/observers.h"
 
 #include <fmt/format.h>
+#include <fnmatch.h>
+
+#include <algorithm>
 
 #include "hw/sim/error.h"
 #include "hw/sim/probe.h"
@@ -14,11 +17,19 @@ namespace vinic::testbench {
 
 namespace {
 
-/// A log is for reading: without a line for each instruction of each core.
-std::vector<std::string> logged() {
+/// A log is for reading: without a line for each instruction of each core, unless a scope names it.
+std::vector<std::string> logged(const std::vector<std::string>& scopes) {
     std::vector<std::string> names;
-    for (const auto& [name, probe] : sim::simulation::current().probes())
-        if (!name.ends_with(".lanai.pc")) names.push_back(name);
+    for (const auto& [name, probe] : sim::simulation::current().probes()) {
+        const bool each_instruction = name.ends_with(".lanai.pc");
+        const bool wanted = std::ranges::any_of(scopes, [&](const std::string& scope) {
+            return ::fnmatch(scope.c_str(), name.c_str(), 0) == 0 &&
+                   (!each_instruction || scope.ends_with("pc"));
+        });
+        if (wanted || (scopes.empty() && !each_instruction)) names.push_back(name);
+    }
+    if (names.empty())
+        throw sim::input_error("--log-scope {}: no probe has such a name", fmt::join(scopes, " "));
     return names;
 }
 
@@ -46,7 +57,7 @@ observers::observers(const trace_options& options, const link::fabric& network) 
     if (options.account) use_.emplace();
     if (!options.wave.empty()) recorders_.push_back(std::make_unique<traces::vcd_writer>(options.wave));
     if (!options.log.empty())
-        recorders_.push_back(std::make_unique<traces::log_writer>(options.log, logged()));
+        recorders_.push_back(std::make_unique<traces::log_writer>(options.log, logged(options.log_scopes)));
     if (!options.pcap.empty())
         recorders_.push_back(
             std::make_unique<traces::pcap_writer>(options.pcap, *account_, cables_of(network)));

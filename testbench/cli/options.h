@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "hw/sim/time.h"
+#include "testbench/report/instruction_trace.h"
 
 namespace vinic::testbench {
 
@@ -29,17 +30,21 @@ struct result_options {
 
 /// What watches a run. Places are files; empty: none.
 struct trace_options {
-    bool statistics = false;
+    std::string statistics;  ///< may be "-"
+    std::optional<sim::picoseconds> statistics_every;
     bool account = false;
     std::uint64_t account_message = 0;  ///< 0: none
     std::string svg;
     bool fingerprint = false;
     std::string wave;
     std::string log;
+    std::vector<std::string> log_scopes;  ///< globs; empty: all
     std::string pcap;
     std::string timeline;
     std::uint64_t timeline_mbytes = 256;
     std::string profile;  ///< may be "-"
+    std::string itrace;
+    instruction_filter itrace_filter;
 };
 
 /// What every verb that simulates takes.

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "hw/sim/error.h"
+#include "testbench/cli/firmware_observers.h"
 #include "testbench/cli/observers.h"
 #include "testbench/cli/output.h"
 #include "testbench/cli/verbs.h"
@@ -71,28 +72,39 @@ struct places {
                         {"--pcap", options.pcap},
                         {"--timeline", options.timeline},
                         {"--json", options.json},
-                        {"--profile", options.profile}});
+                        {"--profile", options.profile},
+                        {"--itrace", options.itrace},
+                        {"--svg", options.svg},
+                        {"--stats", options.statistics}});
         check_writable(options.wave);
         check_writable(options.log);
         check_writable(options.pcap);
         check_writable(options.timeline);
+        check_writable(options.itrace);
         if (!options.json.empty()) json_to.emplace(options.json);
+        if (!options.statistics.empty() && options.statistics != "-")
+            statistics_to.emplace(options.statistics);
         if (!options.svg.empty()) svg_to.emplace(options.svg);
-        if (!options.profile.empty() && options.profile != "-") profile_to.emplace(options.profile);
+        if (!options.profile.empty() && options.profile != "-") {
+            profile_to.emplace(options.profile);
+            folded_to.emplace(options.profile + ".folded");
+        }
     }
     std::optional<output> json_to;
+    std::optional<output> statistics_to;
     std::optional<output> profile_to;
+    std::optional<output> folded_to;
     std::optional<output> svg_to;
 };
 
-void write(places& to, const run_options& options, const run_report& report,
-           const std::string& profile_text) {
+void write(places& to, const run_options& options, const run_report& report, const profile* cycles) {
     const bool json_only = options.json == "-";
     if (to.json_to) to.json_to->commit(json_text(to_json(report, options.reproducible)));
-    if (to.profile_to) to.profile_to->commit(profile_text);
+    if (to.profile_to) to.profile_to->commit(cycles->to_text(false));
+    if (to.folded_to) to.folded_to->commit(cycles->folded());
     if (json_only) return;
     std::string text = to_text(report, options.reproducible, is_terminal(STDOUT_FILENO));
-    if (options.profile == "-") text += "\n" + profile_text;
+    if (options.profile == "-") text += "\n" + cycles->to_text(false);
     output("-").commit(text);
 }
 
@@ -121,14 +133,22 @@ status run(const run_options& options) {
     platform built(on, image, mode_of(options));
     built.load(*what, found);
     observers watching(options, built.fabric());
-    if (!options.profile.empty())
-        for (const auto& one : built.nodes()) one->nic.lanai.core().enable_profile();
+    firmware_observers cores(options, built, image);
 
     runner driver(built, started);
-    if (watching.record()) driver.between_stretches([&](sim::picoseconds now) { watching.flush(now); });
+    if (watching.record() || cores.record())
+        driver.between_stretches([&](sim::picoseconds now) {
+            watching.flush(now);
+            cores.flush();
+        });
+    statistics_series series(built.simulation());
+    if (options.statistics_every)
+        driver.stop_every(*options.statistics_every, [&](sim::picoseconds now) { series.add(now); });
     if (is_terminal(STDERR_FILENO) && !options.reproducible) driver.show_progress(found);
     const ending end = driver.run(options.until, interrupt);
+    if (options.statistics_every) series.add(sim::now());
     watching.finish();
+    cores.finish();
     if (end == ending::deadlock) report_deadlock(built);
     if (end == ending::interrupted) throw interrupted(fmt::format("interrupted at {} ps", sim::now()));
 
@@ -160,13 +180,14 @@ status run(const run_options& options) {
         to.svg_to->commit(traces::space_time_diagram(
             watching.message(options.account_message),
             fmt::format("{} on {}: where the time of a message went", options.workload, on.name)));
-    if (options.statistics) report.statistics = statistics_of(built.simulation(), "", true);
-    profile cycles(image.image);
-    if (!options.profile.empty()) {
-        for (const auto& one : built.nodes()) cycles.add(one->nic.lanai.core().profile());
-        if (options.profile == "-") report.profile = cycles.to_json();
+    if (!options.statistics.empty()) {
+        const json rows =
+            options.statistics_every ? series.rows() : statistics_of(built.simulation(), "", true);
+        if (options.statistics == "-") report.statistics = rows;
+        if (to.statistics_to) to.statistics_to->commit(statistics_text(rows, options.statistics));
     }
-    write(to, options, report, options.profile.empty() ? "" : cycles.to_text(false));
+    if (options.profile == "-") report.profile = cores.profile()->to_json();
+    write(to, options, report, cores.profile());
     for (const auto& failed : report.failed_checks) fmt::print(stderr, "vinic: check failed: {}\n", failed);
     return report.failed_checks.empty() ? status::done : status::failed;
 }

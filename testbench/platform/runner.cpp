@@ -51,8 +51,9 @@ ending runner::run(std::optional<sim::picoseconds> until, const interrupt_guard&
     std::optional<ending> end;
     while (!end) {
         const auto before = clock::now();
+        const std::optional<sim::picoseconds> stop = next_stop(until);
         goal = std::max(goal, sim::now()) + stretch;
-        const bool going = advance(goal, until);
+        const bool going = advance(goal, stop, until);
         if (platform_.finished())
             end = ending::finished;
         else if (!going)
@@ -62,6 +63,10 @@ ending runner::run(std::optional<sim::picoseconds> until, const interrupt_guard&
         else if (interrupt.raised())
             end = ending::interrupted;
         if (!end && between_) settle();
+        if (!end && interval_ && sim::now() % interval_ == 0 && sim::now() == stop) {
+            platform_.sync();
+            at_interval_(sim::now());
+        }
         if (progress_) report_progress(until);
         const double took = seconds_between(before, clock::now());
         stretch = took < stretch_seconds / 2   ? std::min(2 * stretch, longest)
@@ -76,25 +81,33 @@ ending runner::run(std::optional<sim::picoseconds> until, const interrupt_guard&
     return *end;
 }
 
-/// Up to `goal`, or further when the next event lies behind it, but never past `until`. False when no event
-/// is left after it.
-bool runner::advance(sim::picoseconds goal, std::optional<sim::picoseconds> until) {
+/// Where the run ends, or the next interval that somebody wants to look at.
+std::optional<sim::picoseconds> runner::next_stop(std::optional<sim::picoseconds> until) const {
+    if (!interval_) return until;
+    const sim::picoseconds next = (sim::now() / interval_ + 1) * interval_;
+    return until ? std::min(*until, next) : next;
+}
+
+/// Up to `goal`, or further when the next event lies behind it, but never past `stop`. False when no event
+/// is left after it, but at `until`, where the run ends.
+bool runner::advance(sim::picoseconds goal, std::optional<sim::picoseconds> stop,
+                     std::optional<sim::picoseconds> until) {
     if (!sc_core::sc_pending_activity()) return false;
     // Simulated time only goes where events are, so that it stands still at the last one when processes wait
     // for ever.
     const sim::picoseconds next = sim::now() + sc_core::sc_time_to_pending_activity().value();
     goal = std::max(goal, next);
-    const bool last = until && goal >= *until;
-    if (last) goal = *until;
+    const bool stops = stop && goal >= *stop;
+    if (stops) goal = *stop;
     try {
         if (next <= goal) start(goal, sc_core::SC_EXIT_ON_STARVATION);
-        if (last && !platform_.finished() && sc_core::sc_pending_activity())
-            start(*until, sc_core::SC_RUN_TO_TIME);
+        if (stops && !platform_.finished() && sc_core::sc_pending_activity())
+            start(*stop, sc_core::SC_RUN_TO_TIME);
     } catch (const sc_core::sc_report& report) {
         throw std::runtime_error(text_of(report));
     }
     platform_.check_processes();
-    if (last || platform_.finished()) {
+    if ((stops && stop == until) || platform_.finished()) {
         platform_.sync();  // what is known in closed form may leave something to do at this instant
         finish_instant();
     }

@@ -39,6 +39,11 @@ public:
     runner(platform& what, std::chrono::steady_clock::time_point started);
 
     void between_stretches(std::function<void(sim::picoseconds now)> what) { between_ = std::move(what); }
+    /// Calls `what` at each multiple of `interval`, when all that runs ahead has committed up to it.
+    void stop_every(sim::picoseconds interval, std::function<void(sim::picoseconds now)> what) {
+        interval_ = interval;
+        at_interval_ = std::move(what);
+    }
     /// Shows how far it is, on standard error; `rows` and `expected_rows` say how much of the workload is
     /// done.
     void show_progress(const results& of) { progress_ = &of; }
@@ -49,7 +54,9 @@ public:
 private:
     using clock = std::chrono::steady_clock;
 
-    bool advance(sim::picoseconds goal, std::optional<sim::picoseconds> until);
+    std::optional<sim::picoseconds> next_stop(std::optional<sim::picoseconds> until) const;
+    bool advance(sim::picoseconds goal, std::optional<sim::picoseconds> stop,
+                 std::optional<sim::picoseconds> until);
     void start(sim::picoseconds goal, sc_core::sc_starvation_policy policy);
     void finish_instant();
     void settle();
@@ -61,6 +68,8 @@ private:
     clock::time_point begun_;
     clock::time_point reported_;
     std::function<void(sim::picoseconds)> between_;
+    sim::picoseconds interval_ = 0;  ///< 0: none
+    std::function<void(sim::picoseconds)> at_interval_;
     const results* progress_ = nullptr;
     run_cost cost_;
 };

@@ -50,8 +50,9 @@ account_report::account_report(const std::vector<traces::message_anatomy>& messa
 
 void account_report::collect(size_account& of) {
     const auto add = [&](std::map<traces::stage, row>& rows, const traces::interval& i, std::size_t message) {
-        row& r =
-            rows.try_emplace(i.what, row{traces::name_of(i.what), traces::is_wait(i.what), {}}).first->second;
+        const auto [known, fresh] = rows.try_emplace(i.what);
+        row& r = known->second;
+        if (fresh) r = {traces::name_of(i.what), traces::is_wait(i.what), {}};
         r.times.resize(of.messages.size());
         r.times[message] += i.length();
     };

@@ -6,61 +6,162 @@
 #include <algorithm>
 #include <map>
 
+#include "hw/nic/lanai/isa.h"
 #include "testbench/report/table.h"
 
 namespace vinic::testbench {
 
 namespace {
 
-std::uint64_t cycles_of(const lanai::pc_profile& p) {
-    return p.issues + p.load_use_cycles + p.slot_cycles + p.register_cycles;
-}
-
-void add_to(lanai::pc_profile& sum, const lanai::pc_profile& p) {
-    sum.issues += p.issues;
-    sum.load_use_cycles += p.load_use_cycles;
-    sum.slot_cycles += p.slot_cycles;
-    sum.register_cycles += p.register_cycles;
-    sum.skipped += p.skipped;
-}
+/// A turn of more instructions than that is no idle one.
+constexpr std::size_t longest_turn = 4096;
 
 }  // namespace
 
-void profile::add(const std::vector<lanai::pc_profile>& counts) {
-    counts_.resize(std::max(counts_.size(), counts.size()));
-    for (std::size_t i = 0; i < counts.size(); ++i) add_to(counts_[i], counts[i]);
+void profile::costs::add(const costs& other) {
+    instructions += other.instructions;
+    executing += other.executing;
+    load_use += other.load_use;
+    slot += other.slot;
+    registers += other.registers;
+    idle += other.idle;
+}
+
+profile::profile(const linker::image& image, std::vector<std::string> cores, std::uint64_t sram_bytes)
+    : image_(image),
+      sram_bytes_(sram_bytes),
+      names_(std::move(cores)),
+      function_(image.end() / 4 + 1),
+      entry_(function_.size()),
+      spent_(function_.size()) {
+    for (std::size_t core = 0; core < names_.size(); ++core) {
+        frames_.push_back({nobody, static_cast<std::uint32_t>(core), {}});
+        tracks_.push_back({.in = core, .turn = {}, .skipped = {}});
+    }
+    const auto unknown = static_cast<std::uint32_t>(names_.size());
+    names_.push_back("?");
+    std::ranges::fill(function_, unknown);
+    const linker::image_symbol* last = nullptr;
+    for (std::uint32_t pc = 0; pc < image.end(); pc += 4) {
+        const linker::image_symbol* f = image.function_at(pc);
+        if (!f) continue;
+        if (f != last) names_.push_back(linker::demangle(f->name));
+        last = f;
+        function_[pc / 4] = static_cast<std::uint32_t>(names_.size()) - 1;
+        entry_[pc / 4] = pc == f->address;
+    }
+}
+
+std::size_t profile::child(std::size_t parent, std::uint32_t function) {
+    for (const std::size_t c : frames_[parent].children)
+        if (frames_[c].function == function) return c;
+    frames_[parent].children.push_back(frames_.size());
+    frames_.push_back({parent, function, {}});
+    return frames_.size() - 1;
+}
+
+std::size_t profile::frame_of(track& t, std::uint32_t pc) {
+    const std::uint32_t function = function_[pc / 4];
+    if (frames_[t.in].function == function) return t.in;
+    if (entry_[pc / 4]) return t.in = child(t.in, function);
+    std::size_t up = t.in, root = t.in;
+    while (up != nobody && frames_[up].function != function) {
+        root = up;
+        up = frames_[up].parent;
+    }
+    return t.in = up != nobody ? up : child(root, function);
+}
+
+void profile::add(std::size_t core, const lanai::instruction_record& r) {
+    if (r.pc / 4 >= function_.size()) return;
+    track& t = tracks_[core];
+    const step now{r.pc,
+                   frame_of(t, r.pc),
+                   {.instructions = r.times,
+                    .executing = r.times,
+                    .load_use = r.times * r.load_use,
+                    .slot = r.times * r.slot_wait,
+                    .registers = r.times * r.register_wait}};
+    const lanai::instruction i = lanai::decode(r.word);
+    const bool looks = i.is_load() && r.address >= sram_bytes_;
+    if (r.skipped) {
+        t.skipped.push_back(now);
+        t.skipped_looks |= looks;
+        return;
+    }
+    settle_skipped(t);
+    if (looks) {
+        settle(t, !t.stored && t.look_pc == r.pc && t.look_value == r.result);
+        t.look_pc = r.pc;
+        t.look_value = r.result;
+    } else if (t.turn.size() == longest_turn) {
+        settle(t, false);
+        t.look_pc = ~0u;
+    }
+    t.stored |= i.is_memory() && i.store;
+    t.turn.push_back(now);
+}
+
+/// What was done since the last look is known to be work, or not.
+void profile::settle(track& t, bool idle) {
+    for (const step& s : t.turn) spend(s, idle);
+    t.turn.clear();
+    t.stored = false;
+}
+
+/// They are idle by the same rule, whether they were executed or not.
+void profile::settle_skipped(track& t) {
+    for (const step& s : t.skipped) spend(s, t.skipped_looks);
+    t.skipped.clear();
+    t.skipped_looks = false;
+}
+
+void profile::spend(const step& s, bool idle) {
+    const std::uint64_t cycles = s.spent.cycles();
+    costs& to = spent_[s.pc / 4];
+    if (idle)
+        to.add({.instructions = s.spent.instructions, .idle = cycles});
+    else
+        to.add(s.spent);
+    (idle ? frames_[s.in].idle : frames_[s.in].working) += cycles;
+}
+
+void profile::finish() {
+    for (track& t : tracks_) {
+        settle_skipped(t);
+        settle(t, false);
+    }
 }
 
 template <typename Name>
 json profile::rows_by(const char* what, Name name) const {
-    std::map<std::string, lanai::pc_profile> sums;
+    std::map<std::string, costs> sums;
     std::uint64_t all = 0;
-    for (std::size_t i = 0; i < counts_.size(); ++i) {
-        if (counts_[i].issues == 0) continue;
-        add_to(sums[name(static_cast<std::uint32_t>(4 * i))], counts_[i]);
-        all += cycles_of(counts_[i]);
+    for (std::size_t i = 0; i < spent_.size(); ++i) {
+        if (spent_[i].instructions == 0) continue;
+        sums[name(static_cast<std::uint32_t>(4 * i))].add(spent_[i]);
+        all += spent_[i].cycles();
     }
-    std::vector<std::pair<std::string, lanai::pc_profile>> sorted(sums.begin(), sums.end());
-    std::stable_sort(sorted.begin(), sorted.end(),
-                     [](const auto& a, const auto& b) { return cycles_of(a.second) > cycles_of(b.second); });
+    std::vector<std::pair<std::string, costs>> sorted(sums.begin(), sums.end());
+    std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
+        return a.second.cycles() - a.second.idle > b.second.cycles() - b.second.idle;
+    });
     json rows = json::array();
-    for (const auto& [place, p] : sorted)
-        rows.push_back(
-            {{what, place},
-             {"cycles", cycles_of(p)},
-             {"share_percent", 100.0 * static_cast<double>(cycles_of(p)) / static_cast<double>(all)},
-             {"instructions", p.issues},
-             {"load_use_cycles", p.load_use_cycles},
-             {"slot_cycles", p.slot_cycles},
-             {"register_cycles", p.register_cycles}});
+    for (const auto& [place, c] : sorted)
+        rows.push_back({{what, place},
+                        {"cycles", c.cycles()},
+                        {"share_percent", 100.0 * static_cast<double>(c.cycles()) / static_cast<double>(all)},
+                        {"instructions", c.instructions},
+                        {"executing_cycles", c.executing},
+                        {"load_use_cycles", c.load_use},
+                        {"slot_cycles", c.slot},
+                        {"register_cycles", c.registers},
+                        {"idle_cycles", c.idle}});
     return rows;
 }
 
 json profile::functions() const {
-    return rows_by("function", [this](std::uint32_t pc) {
-        const auto* function = image_.function_at(pc);
-        return function ? linker::demangle(function->name) : std::string("?");
-    });
+    return rows_by("function", [this](std::uint32_t pc) { return names_[function_[pc / 4]]; });
 }
 
 json profile::lines() const {
@@ -71,8 +172,24 @@ json profile::lines() const {
 }
 
 std::string profile::to_text(bool colours) const {
-    return "firmware cycles by function, all cores\n" + table_of_rows(functions(), colours) +
-           "\nfirmware cycles by source line, all cores\n" + table_of_rows(lines(), colours);
+    return "firmware cycles by function, all cores; stalls by cause: load-use wait, slot of the SRAM, "
+           "special "
+           "register\n" +
+           table_of_rows(functions(), colours) + "\nfirmware cycles by source line, all cores\n" +
+           table_of_rows(lines(), colours);
+}
+
+std::string profile::folded() const {
+    std::vector<std::string> lines;
+    for (std::size_t n = 0; n < frames_.size(); ++n) {
+        std::string stack;
+        for (std::size_t f = n; f != nobody; f = frames_[f].parent)
+            stack = names_[frames_[f].function] + (stack.empty() ? "" : ";") + stack;
+        if (frames_[n].working) lines.push_back(fmt::format("{} {}\n", stack, frames_[n].working));
+        if (frames_[n].idle) lines.push_back(fmt::format("{};(polling) {}\n", stack, frames_[n].idle));
+    }
+    std::ranges::sort(lines);
+    return fmt::format("{}", fmt::join(lines, ""));
 }
 
 }  // namespace vinic::testbench

@@ -8,6 +8,7 @@
 #include "hw/sim/configuration.h"
 #include "hw/sim/statistic.h"
 #include "hw/sim/time.h"
+#include "testbench/report/table.h"
 
 namespace vinic::testbench {
 
@@ -29,6 +30,40 @@ json statistics_of(const sim::simulation& of, const std::string& pattern, bool v
             rows.push_back({{"statistic", name + suffix}, {"value", value}, {"unit", statistic->unit()}});
     }
     return rows;
+}
+
+std::string statistics_text(const json& rows, const std::string& place) {
+    if (place.ends_with(".json")) return json_text(rows);
+    if (!place.ends_with(".csv")) return table_of_rows(rows);
+    if (rows.empty()) return "";
+    std::string text;
+    for (const auto& [key, value] : rows.front().items()) text += (text.empty() ? "" : ",") + key;
+    text += '\n';
+    for (const json& row : rows) {
+        bool first = true;
+        for (const auto& [key, value] : row.items()) {
+            text += (first ? "" : ",") + (value.is_string() ? value.get<std::string>() : value.dump());
+            first = false;
+        }
+        text += '\n';
+    }
+    return text;
+}
+
+void statistics_series::add(sim::picoseconds now) {
+    for (const auto& [name, statistic] : of_.statistics())
+        for (const auto& [suffix, value] : statistic->values(now)) {
+            std::uint64_t& before = before_[name + suffix];
+            if (value == before) continue;
+            rows_.push_back({{"begin_ps", begin_},
+                             {"end_ps", now},
+                             {"statistic", name + suffix},
+                             {"value", value},
+                             {"change", static_cast<std::int64_t>(value - before)},
+                             {"unit", statistic->unit()}});
+            before = value;
+        }
+    begin_ = now;
 }
 
 json parameters_of(sim::simulation& of, const std::string& pattern) {

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <string>
 
 #include "hw/sim/simulation.h"
+#include "hw/sim/time.h"
 #include "testbench/report/json.h"
 
 namespace vinic::testbench {
@@ -14,6 +17,24 @@ bool matches(const std::string& name, const std::string& pattern);
 
 /// Statistics whose names match, as rows, by name; with their values as of now, or with their help.
 json statistics_of(const sim::simulation& of, const std::string& pattern, bool values);
+
+/// Statistics as rows in the form that the place's suffix says: .csv, .json, or a table.
+std::string statistics_text(const json& rows, const std::string& place);
+
+/// What the statistics of a simulation were at several instants: rows for those that changed since the last.
+class statistics_series {
+public:
+    explicit statistics_series(const sim::simulation& of) : of_(of) {}
+
+    void add(sim::picoseconds now);
+    const json& rows() const { return rows_; }
+
+private:
+    const sim::simulation& of_;
+    std::map<std::string, std::uint64_t> before_;
+    sim::picoseconds begin_ = 0;
+    json rows_ = json::array();
+};
 
 /// The parameters whose names match, as rows, by name.
 json parameters_of(sim::simulation& of, const std::string& pattern);

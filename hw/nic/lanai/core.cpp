@@ -50,13 +50,10 @@ void core::implementation::require_synced(const char* what) const {
 void core::implementation::checkpoint() {
     for (const slice_record& record : records) {
         if (retire_callback) retire_callback(record.what);
-        if (profile.empty()) continue;
-        pc_profile& p = profile[record.what.pc / 4];
-        p.issues += record.times;
-        p.load_use_cycles += record.times * record.load_use;
-        p.slot_cycles += record.times * record.slot_wait;
-        p.register_cycles += record.times * record.register_wait;
-        if (record.skipped) p.skipped += record.times;
+        if (instruction_callback)
+            instruction_callback({record.what.issue, record.what.pc, record.what.word, record.times,
+                                  record.skipped, record.load_use, record.slot_wait, record.register_wait,
+                                  record.a, record.b, record.address, record.result});
     }
     records.clear();
     for (const exchange_record& e : exchanges) exchange_callback(e);
@@ -273,18 +270,18 @@ const core_counters& core::counters() const {
     return impl_->visible_counters;
 }
 
-void core::enable_profile() {
-    impl_->require_synced("start of the profile");
-    impl_->profile.resize(impl_->sram.size() / 4);
-    impl_->recording = true;
-}
-
-const std::vector<pc_profile>& core::profile() const { return impl_->profile; }
-
 void core::on_retire(std::function<void(const retire_record&)> callback) {
     impl_->require_synced("start of the trace");
     impl_->retire_callback = std::move(callback);
-    impl_->recording = impl_->retire_callback || !impl_->profile.empty();
+    impl_->recording = true;
+    impl_->complete = true;
+}
+
+void core::on_instruction(std::function<void(const instruction_record&)> callback, bool complete) {
+    impl_->require_synced("start of the trace");
+    impl_->instruction_callback = std::move(callback);
+    impl_->recording = true;
+    impl_->complete |= complete;
 }
 
 void core::on_exchange(std::function<void(const exchange_record&)> callback) {

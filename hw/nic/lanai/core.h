@@ -147,20 +147,25 @@ struct core_counters {
     std::uint64_t reexecuted = 0;  // instructions thrown away by rewinds
 };
 
-// Per-pc profile, in instructions and cycles. `skipped` of the issues were idle iterations that were not
-// executed one by one.
-struct pc_profile {
-    std::uint64_t issues = 0;
-    std::uint64_t load_use_cycles = 0;
-    std::uint64_t slot_cycles = 0;
-    std::uint64_t register_cycles = 0;
-    std::uint64_t skipped = 0;
-};
-
 struct retire_record {
     cycle issue;
     std::uint32_t pc;
     std::uint32_t word;
+};
+
+// A committed instruction, what it worked on and what it waited for.
+struct instruction_record {
+    cycle issue;
+    std::uint32_t pc;
+    std::uint32_t word;
+    std::uint64_t times;  // 1, or how many skipped idle iterations repeated it
+    bool skipped;
+    cycle load_use, slot_wait, register_wait;  // cycles that it waited, each time
+    std::uint32_t a, b;                        // rs1 and rs2 before it
+    std::uint32_t address;                     // of its access to memory or a register
+    std::uint32_t result;                      // what it loaded, stored or worked out
+
+    std::uint64_t cycles() const { return times * (1 + load_use + slot_wait + register_wait); }
 };
 
 // What the core and the rest of its card say to each other.
@@ -217,9 +222,9 @@ public:
 
     // Observation; both off by default, and then free of cost. A callback per committed instruction switches
     // idle skipping off, so that the trace is complete.
-    void enable_profile();
-    const std::vector<pc_profile>& profile() const;  // index pc / 4; empty when off
     void on_retire(std::function<void(const retire_record&)> callback);
+    // `complete`: idle iterations are executed one by one; else skipped ones come as records with `times`.
+    void on_instruction(std::function<void(const instruction_record&)> callback, bool complete);
     // Each committed exchange, but for those of skipped idle iterations, which repeat what was said.
     void on_exchange(std::function<void(const exchange_record&)> callback);
     // Right after sync(now), for on_exchange: another port wrote these bytes.

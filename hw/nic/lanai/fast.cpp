@@ -17,7 +17,7 @@ struct context {
     const std::uint32_t size;
     const std::uint16_t* const code_words;
     undo_entry* log;
-    const unread_words& unread;
+    const std::uint64_t* const unread;
     std::uint32_t dirty = 0;
 
     template <typename T>
@@ -49,7 +49,7 @@ inline std::uint32_t address_of(const context& c, const micro_op& o) {
 template <typename T, mode m = mode::plain>
 inline bool load(context& c, const micro_op& o) {
     const std::uint32_t address = address_of<m>(c, o);
-    if (!c.in_sram<T>(address) || c.unread.holds(address)) [[unlikely]]
+    if (!c.in_sram<T>(address) || unread_words::holds(c.unread, address)) [[unlikely]]
         return false;
     const std::uint32_t value = read<T>(c.sram + address);
     if constexpr (m == mode::post || m == mode::pre) c.r[o.a] += o.k;
@@ -370,7 +370,7 @@ block_exit block_run<contended>::operator()() {
               static_cast<std::uint32_t>(core_.sram.size()),
               core_.cache.words(),
               core_.undo.data() + core_.undo_count,
-              core_.unread};
+              core_.unread.bits()};
     std::uint32_t* const r = c.r;
     unsigned nzvc = m_.nzvc;
     std::uint32_t target = 0;

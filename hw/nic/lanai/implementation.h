@@ -44,6 +44,7 @@ struct slice_record {
     std::uint64_t times;  // 1, or the skipped iterations that repeated it
     bool skipped;
     cycle load_use, slot_wait, register_wait;
+    std::uint32_t a, b, address, result;
 };
 
 // The words of the SRAM that another port wrote and the core has not loaded since; empty when nobody
@@ -52,8 +53,10 @@ class unread_words {
 public:
     void watch(std::size_t sram_bytes) { words_.resize(sram_bytes / (4 * word_bits) + 1); }
     bool watched() const { return !words_.empty(); }
-    bool holds(std::uint32_t address) const {
-        return watched() && (words_[address / (4 * word_bits)] >> (address / 4 % word_bits) & 1) != 0;
+    /// For `holds`; null when nobody observes.
+    const std::uint64_t* bits() const { return words_.data(); }
+    static bool holds(const std::uint64_t* bits, std::uint32_t address) {
+        return bits != nullptr && (bits[address / (4 * word_bits)] >> (address / 4 % word_bits) & 1) != 0;
     }
     void add(std::uint32_t address) { words_[address / (4 * word_bits)] |= bit(address); }
     void remove(std::uint32_t address) { words_[address / (4 * word_bits)] &= ~bit(address); }
@@ -84,7 +87,7 @@ struct core::implementation {
     bool speculative() const { return !config.lockstep && live.retired != saved.retired; }
     void require_synced(const char* what) const;
     bool uses_blocks() const { return !config.lockstep && !recording; }
-    bool skips_idle() const { return !config.lockstep && !retire_callback; }
+    bool skips_idle() const { return !config.lockstep && !complete; }
     cycle next_issue_cycle() const;
 
     // step.cpp
@@ -130,7 +133,8 @@ struct core::implementation {
     core_counters visible_counters;
     bool recording = false;
     std::vector<slice_record> records;
-    std::vector<pc_profile> profile;
+    bool complete = false;  // somebody wants each idle iteration
+    std::function<void(const instruction_record&)> instruction_callback;
     std::function<void(const retire_record&)> retire_callback;
     unread_words unread;
     std::vector<exchange_record> exchanges;  // of the slice

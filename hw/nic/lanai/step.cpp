@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One instruction, decoded on the spot: everything that can happen, in the order in which it happens.
 #include <algorithm>
+#include <array>
 
 #include "hw/nic/lanai/implementation.h"
 
@@ -199,6 +200,7 @@ step_exit core::implementation::step(cycle limit, bool kernel_time) {
     }
 
     // Nothing stops it from here on.
+    const std::array<std::uint32_t, 2> operands{m.r[i.rs1], m.r[i.rs2]};
     const std::uint32_t line = pc & ~(config.slot_bytes - 1);
     unsigned slots = m.fetched != line ? 1 : 0;
     if (in_sram)
@@ -214,7 +216,7 @@ step_exit core::implementation::step(cycle limit, bool kernel_time) {
     if (i.is_memory() && !in_sram) {
         note_exchange(i.store ? exchange::register_store : exchange::register_load, at, pc, access.address,
                       i.store ? m.r[i.rd] : computed.value);
-    } else if (i.is_load() && unread.holds(access.address)) {
+    } else if (i.is_load() && unread_words::holds(unread.bits(), access.address)) {
         unread.remove(access.address);
         note_exchange(exchange::first_load, at, pc, access.address & ~3u, computed.value);
     }
@@ -235,7 +237,11 @@ step_exit core::implementation::step(cycle limit, bool kernel_time) {
                            .skipped = false,
                            .load_use = at - m.next_issue,
                            .slot_wait = after_slots - (at + 1),
-                           .register_wait = register_wait});
+                           .register_wait = register_wait,
+                           .a = operands[0],
+                           .b = operands[1],
+                           .address = access.address,
+                           .result = i.store ? m.r[i.rd] : computed.value});
     }
     m.last_issue = at;
     m.next_issue = after_slots + register_wait;

@@ -315,11 +315,12 @@ TEST(protocol, reset) {
 }
 
 // Profile and trace tell what was committed, once, and change nothing.
-TEST(observation, profile_and_trace) {
+TEST(observation, instructions_and_trace) {
     const std::vector<std::uint32_t> program{load(20, 0, 6), add_k(6, 1, 7), add_k(8, 1, 8), branch(0),
                                              nop()};
     bench plain(program), profiled(program), traced(program);
-    profiled.core->enable_profile();
+    std::vector<instruction_record> profile;
+    profiled.core->on_instruction([&](const instruction_record& r) { profile.push_back(r); }, false);
     std::vector<retire_record> records;
     traced.core->on_retire([&](const retire_record& r) { records.push_back(r); });
     for (bench* b : {&plain, &profiled, &traced}) {
@@ -332,17 +333,19 @@ TEST(observation, profile_and_trace) {
     EXPECT_EQ(plain.core->state(), traced.core->state());
     EXPECT_EQ(records.size(), plain.core->counters().retired);
     std::uint64_t issues = 0, waits = 0;
-    for (const pc_profile& p : profiled.core->profile()) {
-        issues += p.issues;
-        waits += p.load_use_cycles + p.slot_cycles;
+    for (const instruction_record& p : profile) {
+        issues += p.times;
+        waits += p.times * (p.load_use + p.slot_wait);
     }
     EXPECT_EQ(issues, plain.core->counters().retired);
     EXPECT_EQ(waits, plain.core->counters().load_use_cycles + plain.core->counters().slot_cycles);
     // 0: two slots, one cycle of wait; 4 waits for it; 10 is fetched apart from 0.
-    const auto& p = profiled.core->profile();
-    EXPECT_EQ(p[0].slot_cycles, p[0].issues);
-    EXPECT_EQ(p[1].load_use_cycles, p[1].issues);
-    EXPECT_EQ(p[2].slot_cycles + p[2].load_use_cycles, 0u);
+    for (const instruction_record& p : profile) {
+        EXPECT_EQ(p.slot_wait, p.pc == 0 ? 1u : 0u);
+        EXPECT_EQ(p.load_use, p.pc == 4 ? 1u : 0u);
+        EXPECT_TRUE(p.pc != 0 || p.address == p.a);
+        EXPECT_TRUE(p.pc != 4 || p.result == p.a + 1);
+    }
 }
 
 }  // namespace
