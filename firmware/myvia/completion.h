@@ -109,7 +109,8 @@ inline void complete_flushed(vi& of, work_queue& queue, bool receives) {
 [[gnu::noinline]] inline void complete_send(vi& of) {
     const send_record& record = record_of(of, of.send.completed);
     complete(of, of.send, false, record.length, record.status);
-    if (of.send.fetched != of.send.next || of.sending.error != 0) schedule(of);
+    // Those that wait for this: a descriptor in error, and one for which there was no record.
+    if (of.sending.error != 0 || of.send.next - of.send.completed >= send_records_per_vi - 1) schedule(of);
 }
 
 }  // namespace vinic::myvia

@@ -89,8 +89,12 @@ inline bool note_posted(vi& of, work_queue& queue, uint32_t posted) {
 [[gnu::always_inline]] inline bool express_doorbell(vi& of, uint32_t posted) {
     work_queue& queue = of.send;
     const uint32_t slot = queue.posted;
-    if ((((posted - 1) ^ slot) | (queue.next ^ slot) | queue.fetching) != 0) return false;
-    if (slot - queue.completed > of.ring_mask) return false;
+    if (posted - 1 != slot || slot - queue.completed > of.ring_mask) return false;
+    if (((queue.next ^ slot) | queue.fetching) != 0) {
+        if ((queue.fetching | of.scheduled) == 0) return false;
+        queue.posted = posted;
+        return true;
+    }
     if (short_reads.full()) return false;
     const uint32_t low = slot_low(queue, slot, of.ring_mask);
     short_reads.post(join(queue.ring_high, low), &of.send_slot(slot), abi::myvia::slot_bytes,

@@ -63,7 +63,8 @@ inline uint32_t window_flags(const vi& of) {
     const segment& only = from.segments[0];
     const uint64_t address = only.address;
     const uint32_t in_page = low_word(address) % page_bytes;
-    if ((from.control_and_count & ~immediate_bit) != 1 || from.length != only.length) return false;
+    if ((((from.control_and_count & ~immediate_bit) ^ 1) | from.reserved | (from.length ^ only.length)) != 0)
+        return false;
     const region* where = find_region(only.handle, of.tag);
     uint64_t physical;
     if (where == nullptr || !contains(*where, address, only.length) ||
@@ -79,7 +80,7 @@ inline uint32_t window_flags(const vi& of) {
     window.span = before + least(page_bytes - in_page, where->length - in_region);
     window.physical_high = high_word(physical);
     window.to_physical = low_word(physical) - low_word(address);
-    return unusual(window, from) == 0;
+    return true;
 }
 
 [[gnu::always_inline]] inline void express_packet(vi& of, const descriptor& from, packet& made,
@@ -116,6 +117,19 @@ inline uint32_t window_flags(const vi& of) {
     return true;
 }
 
+// The window holds the payload.
+[[gnu::always_inline]] inline void send_from_window(vi& of, const descriptor& from, packet& made,
+                                                    uint32_t length) {
+    made.words[header_words + (length - 1) / 4] = 0;
+    payload_reads.post(
+        join(of.source.physical_high, low_word(from.segments[0].address) + of.source.to_physical),
+        made.body(), length);
+    free_packets[pool_send].head = made.link;
+    express_packet(of, from, made, length);
+    note_sent(of, made, true);
+    end_message(of);
+}
+
 // The next descriptor of this VI, which is on the card. False: nothing has been done.
 [[gnu::always_inline]] inline bool express_send(vi& of) {
     static_assert(send_buffers <= send_records_per_vi && send_window <= send_records_per_vi);
@@ -128,14 +142,7 @@ inline uint32_t window_flags(const vi& of) {
     if (length - 1 >= of.packet_limit) return length == 0 && express_empty_send(of, from, *made);
     if (unusual(of.source, from) != 0) return false;
     if (room_in_window(of.source, from) < 0) return false;
-    made->words[header_words + (length - 1) / 4] = 0;
-    payload_reads.post(
-        join(of.source.physical_high, low_word(from.segments[0].address) + of.source.to_physical),
-        made->body(), length);
-    free_packets[pool_send].head = made->link;
-    express_packet(of, from, *made, length);
-    note_sent(of, *made, true);
-    end_message(of);
+    send_from_window(of, from, *made, length);
     return true;
 }
 
@@ -145,12 +152,15 @@ inline uint32_t window_flags(const vi& of) {
     if (of.send.next == of.send.fetched || of.obstacles != 0 || free_packets[pool_send].head == nullptr)
         return false;
     const descriptor& from = of.send_slot(of.send.next);
-    if (from.length - 1 < of.packet_limit &&
-        (unusual(of.source, from) != 0 || room_in_window(of.source, from) < 0)) {
+    const uint32_t length = from.length;
+    if (length - 1 >= of.packet_limit)
+        return length == 0 && express_empty_send(of, from, *free_packets[pool_send].head);
+    if (unusual(of.source, from) != 0 || room_in_window(of.source, from) < 0) {
         if (!refill_source(of, from)) return false;
         serve_wire();
     }
-    return express_send(of);
+    send_from_window(of, from, *free_packets[pool_send].head, length);
+    return true;
 }
 
 }  // namespace vinic::myvia

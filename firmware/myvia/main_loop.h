@@ -114,7 +114,6 @@ inline uint32_t pending_bits() { return opaque(hardware::load(hardware::ISR) & s
 [[gnu::always_inline]] inline void service(uint32_t bits) {
     using namespace hardware;
     if (bits & tested(ISR_SEND)) {
-        store(ISR, ISR_SEND);
         send_engine_done();
         if ((bits &= tested(~ISR_SEND)) == 0) return;
     }

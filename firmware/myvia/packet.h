@@ -92,6 +92,7 @@ inline stack<packet, &packet::link> free_packets[3];
 
 inline packet_fifo wire_queue;     // in the order in which they leave
 inline packet* on_wire;            // what the send engine works on
+inline packet* on_deck;            // the head of wire_queue, when it waits for nothing but the engine
 inline uint32_t engine_done;       // it has done so, but the packet's descriptor could not complete yet
 inline packet_fifo arrival_queue;  // received, not yet processed
 inline packet* armed_buffer;       // where the receive engine writes
@@ -123,7 +124,7 @@ inline void initialise_packets() {
     }
     wire_queue.clear();
     arrival_queue.clear();
-    on_wire = nullptr;
+    on_wire = on_deck = nullptr;
     engine_done = 0;
     discarding = 0;
     arm_receive(free_packets[pool_receive].pop());

@@ -223,6 +223,7 @@ inline send_step advance_send(vi& of) {
     if (of.state != abi::myvia::vi_connected) return send_idle;
     if ((of.obstacles & obstacle_go_back) != 0 && of.building == nullptr && !go_back(of)) return send_idle;
     if ((of.obstacles & obstacle_message) == 0) {
+        if (free_packets[pool_send].head == nullptr) return send_blocked;
         if (try_express_send(of)) return of.send.next != of.send.posted ? send_more : send_idle;
         const send_step step = begin_message(of);
         if (step != send_more) return step;

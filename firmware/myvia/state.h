@@ -25,6 +25,7 @@ inline void stop_connection(vi& of, uint32_t state) {
     of.state = state;
     of.bell = no_process;
     of.epoch = ++epochs;
+    on_deck = nullptr;  // it may be void now: looked at again when the engine is done
     abandon_packet(of);
     of.obstacles = obstacle_disconnected;
     of.sending.error = 0;

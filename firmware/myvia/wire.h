@@ -83,12 +83,20 @@ inline bool is_void(const packet& of) { return of.owner != nullptr && of.owner->
     return true;
 }
 
+// While the engine works: whether the next packet may follow it without another look.
+inline void look_ahead() {
+    packet* next = wire_queue.head;
+    if (next != nullptr && !on_wire->completes && payload_reads.passed(next->ready_at) &&
+        next->epoch == *next->current_epoch)
+        on_deck = next;
+}
+
 // Starts the next packet, if the engine is free and the packet is ready.
 [[gnu::always_inline]] inline void pump_wire() {
     for (;;) {
         packet* next = wire_queue.head;
         if (next == nullptr) return;
-        if (on_wire != nullptr) return;
+        if (on_wire != nullptr) return look_ahead();
         const uint32_t ready_at = next->ready_at, epoch = next->epoch, current_epoch = *next->current_epoch;
         if (!payload_reads.passed(ready_at)) return;
         if (epoch == current_epoch) [[likely]] {
@@ -101,7 +109,7 @@ inline bool is_void(const packet& of) { return of.owner != nullptr && of.owner->
     }
 }
 
-[[gnu::noinline]] inline void send_engine_done() {
+[[gnu::noinline]] inline void send_engine_stopped() {
     packet* sent = on_wire;
     if (sent == nullptr) return;
     if (sent->completes) complete_on_wire();
@@ -112,16 +120,33 @@ inline bool is_void(const packet& of) { return of.owner != nullptr && of.owner->
     release(sent);
 }
 
+// The packet on deck has followed `sent` onto the wire.
+[[gnu::noinline]] inline void send_engine_went_on(packet* sent) {
+    wire_queue.drop_head();
+    on_deck = nullptr;
+    release(sent);
+    if (on_wire->completes) complete_on_wire();
+    look_ahead();
+}
+
+// The link stands still until the next packet starts; all else comes after that.
+[[gnu::always_inline]] inline void send_engine_done() {
+    hardware::store(hardware::ISR, hardware::ISR_SEND);
+    packet* next = on_deck;
+    packet* sent = on_wire;
+    if (next == nullptr) return send_engine_stopped();
+    start_send_engine(next);
+    send_engine_went_on(sent);
+}
+
 // In the midst of long work: a link that stands still costs bandwidth.
 [[gnu::always_inline]] inline void serve_wire() {
-    if ((hardware::load(hardware::ISR) & hardware::ISR_SEND) == 0) return;
-    hardware::store(hardware::ISR, hardware::ISR_SEND);
-    send_engine_done();
+    if ((hardware::load(hardware::ISR) & hardware::ISR_SEND) != 0) send_engine_done();
 }
 
 // There may be room again.
 [[gnu::noinline]] inline void run_wire() {
-    if (engine_done) return send_engine_done();
+    if (engine_done) return send_engine_stopped();
     if (on_wire != nullptr && on_wire->completes) complete_on_wire();
     pump_wire();
 }

@@ -37,7 +37,8 @@ void reset_firmware() {
     using namespace myvia;
     clear(work), clear(regions), clear(translation_lines), clear(translation_tags), clear(packets);
     clear(free_packets), clear(wire_queue), clear(arrival_queue), clear(dropped_packets), clear(vis);
-    clear(send_records), clear(scheduled_vis), clear(timed_vis), clear(on_wire), clear(engine_done);
+    clear(send_records), clear(scheduled_vis), clear(timed_vis), clear(on_wire), clear(on_deck);
+    clear(engine_done);
     clear(acknowledging_vis), clear(flushing_vis), clear(receive_window), clear(events), clear(epochs);
     clear(completion_queues), clear(acknowledge_timer), clear(retransmit_timer), clear(registrations);
     clear(processes), clear(open_processes), clear(bells), clear(open_count), clear(doorbell_pages);
@@ -102,7 +103,10 @@ void fake_card::store_big(uint64_t at, uint32_t value) {
 
 uint32_t fake_card::load_register(uint32_t offset) {
     using namespace abi::lanai9;
-    if (offset == ISR) return isr_;
+    if (offset == ISR) {
+        if (random() % settings_.laziness == 0) leave();
+        return isr_;
+    }
     if (offset == RMP) return receive_pointer_;
     throw std::runtime_error("the firmware loads a register that it does not need");
 }
@@ -125,19 +129,25 @@ void fake_card::store_register(uint32_t offset, uint32_t value) {
         receive_limit_ = value;
         armed_ = true;
     } else if (offset == SMP) {
+        require_idle_send_engine();
         send_start_ = value;
     } else if (offset == SMC) {
+        require_idle_send_engine();
         crc32_start_ = value;
     } else if (offset == SA) {
         send_skip_ = value;
     } else if (offset == SMLT) {
-        if (sending_) throw std::runtime_error("the send engine is started while it runs");
+        require_idle_send_engine();
         const uint8_t* first = sram(send_start_) + send_skip_;
         sent.emplace_back(first, static_cast<const uint8_t*>(sram(value) + 4));
         if (sram(crc32_start_) != std::find_if(first, first + 9, [](uint8_t b) { return b < 0x80; }))
             throw std::runtime_error("the CRC-32 of a packet does not start behind its route");
         sending_ = true;
     }
+}
+
+void fake_card::require_idle_send_engine() const {
+    if (sending_) throw std::runtime_error("the send engine is written to while it runs");
 }
 
 void fake_card::run_dma(unsigned number) {
@@ -162,7 +172,7 @@ void fake_card::run_dma(unsigned number) {
 
 // The packet that is being sent leaves the card.
 void fake_card::leave() {
-    if (!sending_) return;
+    if (!sending_ || hold_send) return;
     sending_ = false;
     isr_ |= abi::lanai9::ISR_SEND;
     bytes packet = sent.back();

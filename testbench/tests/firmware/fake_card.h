@@ -3,7 +3,7 @@
 // The card around the MyVIA firmware, for its native tests: registers, four host DMA channels, a link that
 // leads back to the card, host memory with scattered page frames, and the driver's and the program's part of
 // the interface. Nothing has a time: each step lets the firmware turn once and then lets each part of the
-// hardware, in random order, do something or not.
+// hardware, in random order, do something or not. The send engine may also end at any look at the ISR.
 #pragma once
 
 #include <cstdint>
@@ -123,6 +123,7 @@ public:
     std::vector<bytes> sent;            // with the route
     std::function<void(bytes&)> watch;  // sees each packet when it leaves, behind the route
     bool hold_link = false;             // nothing is delivered
+    bool hold_send = false;             // the send engine does not end
     bool hold_dma[4] = {};
     unsigned interrupts = 0;
     unsigned dma_reads[4] = {};
@@ -145,6 +146,7 @@ private:
     uint64_t physical(const memory_region& of, uint64_t address) const;
     uint32_t load_big(uint64_t at) const;
     void store_big(uint64_t at, uint32_t value);
+    void require_idle_send_engine() const;
     void run_dma(unsigned number);
     void leave();
     void arrive();
