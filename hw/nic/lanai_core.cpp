@@ -16,6 +16,9 @@ namespace {
 
 constexpr const char* core_states[] = {"reset", "running"};
 
+enum class stall_cause : std::uint8_t { none, load_use, slot, special_register };
+constexpr const char* stall_causes[] = {"issue", "load use", "memory slot", "register"};
+
 sim::parameter_spec<std::uint64_t> clocks(const char* name, std::uint64_t value, std::uint64_t min,
                                           std::uint64_t max, const char* help, const char* source) {
     return {.name = name,
@@ -79,7 +82,10 @@ lanai_core::lanai_core(const sc_core::sc_module_name& name, const card_clock& cl
       register_wait(*this, "register_wait", "clocks", "waits for special registers", core_,
                     &lanai::core_counters::register_cycles),
       state(*this, "state", 1, "reset or running", core_states),
+      function(*this, "function", 16, "function of the firmware that the instruction belongs to"),
       pc(*this, "pc", 32, "address of each instruction, in the cycle of its issue"),
+      instruction(*this, "instruction", 32, "word of each instruction, in the cycle of its issue"),
+      stall(*this, "stall", 2, "what the core waits for, cycle by cycle", stall_causes),
       exchange(*this, "exchange", "loads and stores between the core and the rest of its card") {
     if (slice_max_cycles < slice_min_cycles)
         throw sim::input_error("{}.slice_max_cycles is below slice_min_cycles", this->name());
@@ -107,9 +113,31 @@ lanai::core_config lanai_core::configuration() const {
 void lanai_core::end_of_elaboration() {
     state.set(0, 0);
     if (exchange.watched()) core_.on_exchange([this](const lanai::exchange_record& r) { exchanged(r); });
-    if (!pc.watched()) return;
-    core_.on_retire(
-        [this](const lanai::retire_record& r) { pc.set(clock_.time_of(r.issue, phase::issue), r.pc); });
+    function.set(0, 0);
+    if (function.watched() && symbols_)
+        core_.on_region(symbols_->regions().of_word, [this](const lanai::region_record& r) {
+            function.set(clock_.time_of(r.issue, phase::issue), r.region);
+        });
+    if (pc.watched() || instruction.watched() || stall.watched())
+        on_instruction([this](sim::picoseconds, const lanai::instruction_record& r) { show(r); }, true);
+}
+
+void lanai_core::use_symbols(const symbol_source* symbols) {
+    symbols_ = symbols;
+    function.name_states(symbols->regions().names);
+}
+
+void lanai_core::show(const lanai::instruction_record& r) {
+    const auto at = [&](cycle c) { return clock_.time_of(c, phase::issue); };
+    const auto waits = [&](cycle from, cycle cycles, stall_cause why) {
+        if (cycles != 0) stall.set(at(from), static_cast<std::uint64_t>(why));
+    };
+    pc.set(at(r.issue), r.pc);
+    instruction.set(at(r.issue), r.word);
+    waits(r.issue - r.load_use, r.load_use, stall_cause::load_use);
+    waits(r.issue, 1, stall_cause::none);
+    waits(r.issue + 1, r.slot_wait, stall_cause::slot);
+    waits(r.issue + 1 + r.slot_wait, r.register_wait, stall_cause::special_register);
 }
 
 void lanai_core::on_instruction(
@@ -129,6 +157,7 @@ void lanai_core::assert_reset() {
     in_reset_ = true;
     step_.cancel();
     state.set(0);
+    function.set(0);
 }
 
 void lanai_core::release_reset() {

@@ -32,11 +32,18 @@ struct code_location {
     unsigned line = 0;
 };
 
+/// The function that each word of the firmware belongs to.
+struct code_regions {
+    std::vector<std::uint16_t> of_word;   // index in names, by address / 4; 0: none
+    std::vector<const char*> names{"-"};  // live as long as their symbol_source
+};
+
 /// The symbols of the firmware image, for reports only.
 class symbol_source {
 public:
     virtual ~symbol_source() = default;
     virtual std::optional<code_location> locate(std::uint32_t pc) const = 0;
+    virtual const code_regions& regions() const = 0;
 };
 
 /// A number that the core keeps itself: as of its last sync, so exact after finish().
@@ -84,9 +91,12 @@ public:
     core_statistic slot_wait;
     core_statistic register_wait;
 
-    sim::value_probe state;  // 0 in reset, 1 running
-    sim::value_probe
-        pc;  // of each instruction in the cycle of its issue; watching it costs speed, not accuracy
+    sim::value_probe state;     // 0 in reset, 1 running
+    sim::value_probe function;  // when an instruction of another one issues
+    // Of each instruction in the cycle of its issue; watching these costs speed, not accuracy.
+    sim::value_probe pc;
+    sim::value_probe instruction;
+    sim::value_probe stall;
 
     /// What the core and the rest of its card say to each other: "store" to a register; "seen", the first
     /// load of a word of the SRAM that another port wrote; "look", a load of a register that gives another
@@ -104,7 +114,7 @@ public:
 
     /// Lowest address that the stack pointer may take from now on; 0: any.
     void set_stack_limit(std::uint32_t address);
-    void use_symbols(const symbol_source* symbols) { symbols_ = symbols; }
+    void use_symbols(const symbol_source* symbols);
     lanai::core& core() { return core_; }
     /// Each committed instruction, with the time of its issue; `complete` as in lanai::core. Several may
     /// listen.
@@ -125,6 +135,7 @@ private:
     std::vector<std::function<void(sim::picoseconds, const lanai::instruction_record&)>>
         instruction_listeners_;
     void exchanged(const lanai::exchange_record& r);
+    void show(const lanai::instruction_record& r);
     void step();
     void learn(cycle at);
     cycle slice(cycle from) const;

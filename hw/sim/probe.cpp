@@ -7,7 +7,7 @@ namespace vinic::sim {
 
 probe::probe(const module& owner, const std::string& name, kind of_kind, std::string help)
     : name_(std::string(owner.name()) + "." + name), help_(std::move(help)), kind_(of_kind) {
-    simulation::current().add(*this);
+    number_ = simulation::current().add(*this);
 }
 
 probe::~probe() { simulation::current().remove(*this); }

@@ -50,6 +50,9 @@ public:
     const std::string& name() const { return name_; }
     const std::string& help() const { return help_; }
     kind kind_of() const { return kind_; }
+    /// For listeners that keep something for each probe; it depends on the order of construction, so it must
+    /// reach no output.
+    std::uint32_t number() const { return number_; }
     void attach(listener& to) { listeners_.push_back(&to); }
     /// Whether anybody watches: for callers that would have to prepare what they report.
     bool watched() const { return !listeners_.empty(); }
@@ -61,6 +64,7 @@ private:
     std::string name_;
     std::string help_;
     kind kind_;
+    std::uint32_t number_;
 };
 
 /// A value that changes: a wire, a register, a state, a depth. Widths up to 64 bits.
@@ -74,6 +78,8 @@ public:
 
     unsigned width_bits() const { return width_bits_; }
     std::span<const char* const> states() const { return states_; }
+    /// For states that are known only later, before anybody watches.
+    void name_states(std::span<const char* const> states) { states_ = states; }
 
     void set(picoseconds at, std::uint64_t bits, std::uint64_t floating = 0) {
         if (listeners_.empty()) [[likely]]

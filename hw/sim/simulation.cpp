@@ -41,7 +41,10 @@ simulation& simulation::current() {
 
 void simulation::add(statistic& what) { enter(statistics_, what); }
 void simulation::remove(statistic& what) { statistics_.erase(what.name()); }
-void simulation::add(probe& what) { enter(probes_, what); }
+std::uint32_t simulation::add(probe& what) {
+    enter(probes_, what);
+    return probes_made_++;
+}
 void simulation::remove(probe& what) { probes_.erase(what.name()); }
 
 }  // namespace vinic::sim

@@ -59,7 +59,8 @@ public:
 
     void add(statistic&);
     void remove(statistic&);
-    void add(probe&);
+    /// Returns the number of the probe: how many were made before it.
+    std::uint32_t add(probe&);
     void remove(probe&);
 
 private:
@@ -69,6 +70,7 @@ private:
     std::uint64_t seed_;
     std::map<std::string, statistic*> statistics_;
     std::map<std::string, probe*> probes_;
+    std::uint32_t probes_made_ = 0;
     std::vector<std::function<void()>> commit_;
     std::vector<std::function<std::uint64_t()>> settle_;
 };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "testbench/platform/platform.h"
 
+#include <map>
+
 #include "firmware/abi/chips.h"
 #include "hw/sim/error.h"
 #include "testbench/platform/topology.h"
@@ -11,7 +13,7 @@ namespace vinic::testbench {
 /// Where the firmware's code comes from, for reports of the core.
 class platform::symbols : public nic::symbol_source {
 public:
-    explicit symbols(const linker::image& image) : image_(image) {}
+    explicit symbols(const linker::image& image) : image_(image) { find_regions(); }
 
     std::optional<nic::code_location> locate(std::uint32_t pc) const override {
         const linker::image_symbol* function = image_.function_at(pc);
@@ -25,8 +27,31 @@ public:
         return place;
     }
 
+    const nic::code_regions& regions() const override { return regions_; }
+
 private:
+    void find_regions() {
+        std::map<std::string, std::uint16_t> numbers;
+        for (const auto& segment : image_.segments()) {
+            if (!segment.executable) continue;
+            const std::uint32_t end = segment.address + static_cast<std::uint32_t>(segment.bytes.size());
+            if (regions_.of_word.size() < end / 4) regions_.of_word.resize(end / 4);
+            for (std::uint32_t pc = segment.address; pc < end; pc += 4)
+                if (const auto* function = image_.function_at(pc))
+                    regions_.of_word[pc / 4] = number_of(function->name, numbers);
+        }
+    }
+
+    std::uint16_t number_of(const std::string& function, std::map<std::string, std::uint16_t>& numbers) {
+        const auto [entry, fresh] =
+            numbers.emplace(function, static_cast<std::uint16_t>(regions_.names.size()));
+        if (fresh) regions_.names.push_back(names_.emplace_back(linker::demangle(function)).c_str());
+        return entry->second;
+    }
+
     linker::image image_;
+    nic::code_regions regions_;
+    std::deque<std::string> names_;
 };
 
 namespace {

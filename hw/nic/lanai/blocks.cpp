@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/nic/lanai/blocks.h"
 
+#include <algorithm>
+
 namespace vinic::lanai {
 
-block_cache::block_cache(const core_config& config, std::span<std::uint8_t> sram)
-    : config_(config), sram_(sram), words_((sram.size() + 63) / 64), pages_((sram.size() + 4095) / 4096) {}
+block_cache::block_cache(const core_config& config, std::span<std::uint8_t> sram,
+                         const std::vector<std::uint16_t>& regions)
+    : config_(config),
+      sram_(sram),
+      regions_(regions),
+      words_((sram.size() + 63) / 64),
+      pages_((sram.size() + 4095) / 4096) {}
 
 block* block_cache::find(std::uint32_t pc) {
     if (pc >= sram_.size() || pc % 4 != 0) return nullptr;
@@ -13,7 +20,8 @@ block* block_cache::find(std::uint32_t pc) {
     block*& entry = p->starts[pc >> 2 & 1023];
     if (entry == nullptr) {
         auto fresh = std::make_unique<block>();
-        const bool whole = translate(*fresh, config_, sram_, pc);
+        const bool whole = translate(*fresh, config_, sram_, pc) && in_one_region(*fresh);
+        if (whole && !regions_.empty()) fresh->region = regions_[pc / 4];
         // Where no block can start, the word still decides that: writing it must be noticed.
         const std::uint32_t words = whole ? fresh->instructions : 1;
         for (std::uint32_t n = 0; n < words; ++n) {
@@ -24,6 +32,12 @@ block* block_cache::find(std::uint32_t pc) {
         if (whole) blocks_.push_back(std::move(fresh));
     }
     return entry == &none_ ? nullptr : entry;
+}
+
+bool block_cache::in_one_region(const block& b) const {
+    if (regions_.empty()) return true;
+    const auto first = regions_.begin() + b.pc / 4;
+    return std::all_of(first, first + b.instructions, [&](std::uint16_t region) { return region == *first; });
 }
 
 block_link block_cache::link(const block& from, std::uint32_t pc) {

@@ -68,6 +68,7 @@ struct block {
     unsigned loading = 0;              // by the last instruction
     std::uint32_t fetched = 0;         // by the last instruction
     unsigned slots_at_end = 0;         // the last instructions that are delay slots
+    std::uint16_t region = 0;          // of its instructions, which are all of one
     micro end = micro::end_next;
     std::array<block_link, 2> links;  // [0] next, [1] branch taken
     std::vector<micro_op> ops;
@@ -76,7 +77,9 @@ struct block {
 // Answers for text in SRAM: which words are in a block, and the block that starts at an address.
 class block_cache {
 public:
-    block_cache(const core_config& config, std::span<std::uint8_t> sram);
+    // `regions`: of each word of the SRAM, or empty.
+    block_cache(const core_config& config, std::span<std::uint8_t> sram,
+                const std::vector<std::uint16_t>& regions);
 
     // Null when the instruction there has to be executed one by one.
     block* find(std::uint32_t pc);
@@ -94,8 +97,11 @@ private:
         std::array<block*, 1024> starts{};
     };
 
+    bool in_one_region(const block& b) const;
+
     const core_config& config_;
     std::span<std::uint8_t> sram_;
+    const std::vector<std::uint16_t>& regions_;
     std::vector<std::uint16_t> words_;  // a bit per word, 16 words an entry
     std::vector<std::unique_ptr<page>> pages_;
     std::vector<std::unique_ptr<block>> blocks_;

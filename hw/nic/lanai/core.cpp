@@ -32,7 +32,7 @@ const char* to_string(trap_kind kind) {
 }
 
 core::implementation::implementation(const core_config& c, std::span<std::uint8_t> memory, device_port& port)
-    : config(c), sram(memory), devices(port), cache(config, sram) {
+    : config(c), sram(memory), devices(port), cache(config, sram, regions) {
     if (!std::has_single_bit(config.slots_per_cycle))
         throw std::invalid_argument("slots per cycle must be a power of two");
     if (!std::has_single_bit(config.slot_bytes) || config.slot_bytes < 4)
@@ -58,6 +58,8 @@ void core::implementation::checkpoint() {
     records.clear();
     for (const exchange_record& e : exchanges) exchange_callback(e);
     exchanges.clear();
+    for (const region_record& change : region_changes) region_callback(change);
+    region_changes.clear();
     if (!config.lockstep) saved = live;
     retired_at_checkpoint = live.retired;
     undo_count = 0;
@@ -78,6 +80,7 @@ void core::implementation::rewind() {
     for (const exchange_record& e : exchanges)
         if (e.what == exchange_record::kind::first_load) unread.add(e.address);
     exchanges.clear();
+    region_changes.clear();
     parked.reset();
     trap.reset();
     reset_probe();
@@ -140,6 +143,7 @@ void core::reset(cycle at) {
     m.r.fill(0);
     m.r[reg_ones] = ~0u;
     m.nzvc = m.delay_slots = m.loading = 0;
+    m.region = 0;
     m.pc = impl_->config.entry_pc;
     m.next_pc = m.pc + 4;
     m.second_next_pc = m.pc + 8;
@@ -294,6 +298,14 @@ void core::written_by_port(std::uint32_t address, std::size_t bytes) {
     impl_->require_synced("write to the SRAM");
     if (!impl_->unread.watched()) return;
     for (std::uint32_t word = address & ~3u; word < address + bytes; word += 4) impl_->unread.add(word);
+}
+
+void core::on_region(std::vector<std::uint16_t> regions, std::function<void(const region_record&)> callback) {
+    impl_->require_synced("start of the trace of regions");
+    regions.resize(impl_->sram.size() / 4);
+    impl_->regions = std::move(regions);
+    impl_->region_callback = std::move(callback);
+    impl_->cache.clear();
 }
 
 }  // namespace vinic::lanai

@@ -153,6 +153,12 @@ struct retire_record {
     std::uint32_t word;
 };
 
+// An instruction of another region of the code than the one before it.
+struct region_record {
+    cycle issue;
+    std::uint16_t region;
+};
+
 // A committed instruction, what it worked on and what it waited for.
 struct instruction_record {
     cycle issue;
@@ -229,6 +235,9 @@ public:
     void on_exchange(std::function<void(const exchange_record&)> callback);
     // Right after sync(now), for on_exchange: another port wrote these bytes.
     void written_by_port(std::uint32_t address, std::size_t bytes);
+    // `regions`: which one each word of the SRAM belongs to, say a function; a core out of reset is in region
+    // 0. Does not slow the core down.
+    void on_region(std::vector<std::uint16_t> regions, std::function<void(const region_record&)> callback);
 
     struct implementation;  // internal to hw/nic/lanai
 

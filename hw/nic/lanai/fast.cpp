@@ -127,6 +127,11 @@ private:
     bool load_register(const micro_op& o, std::uint32_t* r);
     bool follow(block_link& link, std::uint32_t pc);
     void complete_block(const micro_op& end);
+    void enter_region() {
+        if (b_->region == m_.region) [[likely]]
+            return;
+        core_.enter_region(b_->region, contended ? first_issue_ : next_ + interlock_);
+    }
     block_exit save(block_exit why, const context& c, unsigned nzvc, cycle next, cycle last);
     block_exit leave_between(block_exit why, const context& c, unsigned nzvc);
     block_exit leave_before(const micro_op& o, block_exit why, const context& c, unsigned nzvc,
@@ -142,7 +147,8 @@ private:
     block_exit why_ = block_exit::step;
 
     cycle start_ = 0, next_ = 0, last_issue_ = 0;
-    cycle base_ = 0;  // issue of b_'s first instruction, had its word to be fetched
+    cycle first_issue_ = 0;  // contended: of b_'s first instruction
+    cycle base_ = 0;         // issue of b_'s first instruction, had its word to be fetched
     unsigned interlock_ = 0;
     bool fetched_ = false;
     std::uint64_t retired_before_ = 0, load_use_before_ = 0, register_wait_before_ = 0;
@@ -178,6 +184,7 @@ bool block_run<contended>::enter(const undo_entry* log) {
     if (core_.undo.data() + core_.undo.size() - log < static_cast<std::ptrdiff_t>(b_->stores)) return false;
     const bool whole = base_ + b_->cost <= limit_;
     if constexpr (contended) {
+        first_issue_ = next_ + interlock_;
         // Back to the cheaper way when nobody wants the SRAM for a while.
         constexpr cycle worth_it = 64;
         why_ = block_exit::quiet;
@@ -257,6 +264,7 @@ bool block_run<contended>::load_register(const micro_op& o, std::uint32_t* r) {
 
 template <bool contended>
 void block_run<contended>::complete_block(const micro_op& end) {
+    enter_region();
     m_.history.add(b_->pc, b_->instructions);
     m_.retired += b_->instructions;
     m_.load_use += b_->load_use + interlock_;
@@ -353,6 +361,7 @@ block_exit block_run<contended>::leave_before(const micro_op& o, block_exit why,
     m_.retired += o.index;
     m_.load_use += waits;
     m_.history.add(b_->pc, o.index);
+    enter_region();
     if (contended) return save(why, c, nzvc, next_, last_issue_);
     const cycle last = previous->index == 0                 ? next_ + interlock_
                        : previous->index == register_index_ ? register_issue_

@@ -33,12 +33,14 @@ void core::implementation::take_snapshot() {
     probe.dirty = 0;
     probe.next_change = never;
     probe.first_record = records.size();
+    probe.first_region = region_changes.size();
 }
 
 bool core::implementation::same_state(const machine& a, const machine& b) const {
     // Only what the future depends on: r2 and the sink are scratch. At an edge no delay slot is open.
     return std::equal(a.r.begin() + reg_pc + 1, a.r.begin() + sink, b.r.begin() + reg_pc + 1) &&
-           a.nzvc == b.nzvc && a.loading == b.loading && a.fetched == b.fetched && same_slot_phase(a, b);
+           a.nzvc == b.nzvc && a.region == b.region && a.loading == b.loading && a.fetched == b.fetched &&
+           same_slot_phase(a, b);
 }
 
 // Do the other ports look alike from both states, up to patterns_end()?
@@ -82,6 +84,8 @@ idle_loop core::implementation::proven_loop() const {
     loop.path = live.history.last(std::min<std::size_t>(loop.instructions, 20));
     loop.first_record = probe.first_record;
     loop.last_record = records.size();
+    loop.first_region = probe.first_region;
+    loop.last_region = region_changes.size();
     return loop;
 }
 
@@ -106,6 +110,10 @@ void core::implementation::skip(const idle_loop& loop, cycle until) {
         again.skipped = true;
         records.push_back(again);
     }
+    if (loop.first_region == loop.last_region) return;
+    for (std::uint64_t k = 1; k <= n; ++k)
+        for (std::size_t i = loop.first_region; i < loop.last_region; ++i)
+            region_changes.push_back({region_changes[i].issue + k * loop.period, region_changes[i].region});
 }
 
 // The core jumped backwards. True when it now stands parked at the head of a proven idle loop.

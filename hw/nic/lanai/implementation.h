@@ -25,6 +25,7 @@ struct idle_probe {
     std::uint32_t dirty = 0;       // non-zero when a store since the snapshot changed memory
     cycle next_change = never;     // earliest change of a register that was read since the snapshot
     std::size_t first_record = 0;  // of the loop, in the slice's records
+    std::size_t first_region = 0;  // of the loop, in the slice's changes of region
     machine snapshot;
 };
 
@@ -36,6 +37,7 @@ struct idle_loop {
     std::uint64_t instructions = 0, load_use = 0, slot_wait = 0, register_wait = 0;
     std::vector<std::uint32_t> path;  // pcs of an iteration, or its last 20
     std::size_t first_record = 0, last_record = 0;
+    std::size_t first_region = 0, last_region = 0;
 };
 
 // What a slice did instruction by instruction, kept only when somebody observes.
@@ -90,6 +92,11 @@ struct core::implementation {
     bool skips_idle() const { return !config.lockstep && !complete; }
     cycle next_issue_cycle() const;
 
+    void enter_region(std::uint16_t region, cycle issue) {
+        live.region = region;
+        region_changes.push_back({issue, region});
+    }
+
     // step.cpp
     void raise(trap_kind kind, cycle at, std::uint32_t word, std::uint32_t address);
     bool fetch_trap(cycle at);
@@ -117,6 +124,7 @@ struct core::implementation {
     device_port& devices;
     unsigned slot_shift = 0;  // log2 of slots_per_cycle
     slot_schedule schedule;
+    std::vector<std::uint16_t> regions;  // by word; empty when nobody observes
     block_cache cache;
 
     machine live, saved;
@@ -139,6 +147,8 @@ struct core::implementation {
     unread_words unread;
     std::vector<exchange_record> exchanges;  // of the slice
     std::function<void(const exchange_record&)> exchange_callback;
+    std::vector<region_record> region_changes;
+    std::function<void(const region_record&)> region_callback;
 };
 
 }  // namespace vinic::lanai

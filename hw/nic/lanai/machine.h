@@ -97,7 +97,8 @@ struct machine {
     unsigned loading = 0;
     std::uint32_t fetched = core_state::never32;
     cycle next_issue = 0;
-    cycle last_issue = 0;  // of the instruction executed last
+    cycle last_issue = 0;      // of the instruction executed last
+    std::uint16_t region = 0;  // of the instruction executed last
     slot_cursor cursor;
     std::uint64_t retired = 0, skipped = 0, load_use = 0, slot_wait = 0, register_wait = 0;
     path_history history;

@@ -243,6 +243,7 @@ step_exit core::implementation::step(cycle limit, bool kernel_time) {
                            .address = access.address,
                            .result = i.store ? m.r[i.rd] : computed.value});
     }
+    if (!regions.empty() && regions[pc / 4] != m.region) enter_region(regions[pc / 4], at);
     m.last_issue = at;
     m.next_issue = after_slots + register_wait;
     ++m.retired;

@@ -257,6 +257,28 @@ struct outcome {
     std::uint64_t retired = 0, skipped = 0, rewinds = 0;
 };
 
+/// Regions of random length; the core in region 0.
+std::vector<std::uint16_t> random_regions(std::mt19937& random, std::size_t words) {
+    std::vector<std::uint16_t> regions;
+    while (regions.size() < words)
+        regions.insert(regions.end(), 1 + random() % 12, static_cast<std::uint16_t>(random() % 4));
+    regions.resize(words);
+    return regions;
+}
+
+/// The regions that a path enters, one after the other.
+std::vector<std::uint16_t> entered(const std::vector<std::uint32_t>& path,
+                                   const std::vector<std::uint16_t>& regions) {
+    std::vector<std::uint16_t> all;
+    std::uint16_t now = 0;
+    for (const std::uint32_t pc : path) {
+        if (regions[pc / 4] == now) continue;
+        now = regions[pc / 4];
+        all.push_back(now);
+    }
+    return all;
+}
+
 // One random program on a core and on the reference, the same things happening to both.
 outcome compare(std::uint32_t seed, bool lockstep) {
     std::mt19937 random(seed);
@@ -272,6 +294,12 @@ outcome compare(std::uint32_t seed, bool lockstep) {
     const core_state before = reference.state();
     reference.state() = start;
     reference.state().registers[reg_pc] = before.pc;
+
+    std::vector<std::uint16_t> regions, seen_regions;
+    if (seed % 2 != 0) {
+        regions = random_regions(random, sram.size() / 4);
+        c.on_region(regions, [&](const region_record& r) { seen_regions.push_back(r.region); });
+    }
 
     const cycle end = 4000;
     std::vector<event> events;
@@ -309,6 +337,8 @@ outcome compare(std::uint32_t seed, bool lockstep) {
         ASSERT_EQ(n.executed + n.skipped, n.retired);
     };
     drive(c, events, end, random, 700, check);
+
+    EXPECT_EQ(seen_regions, regions.empty() ? regions : entered(reference.path(), regions)) << seed;
 
     auto trap = c.pending_trap();
     if (trap && trap->at == end) trap.reset();  // the reference stops before that cycle

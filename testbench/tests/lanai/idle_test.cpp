@@ -43,8 +43,14 @@ const std::vector<std::uint32_t> poll_program{// 0: call 0x20, which loads the m
 TEST(idle, polling_the_sram_is_skipped_and_the_exit_is_exact) {
     run ahead(poll_program, {}), one_by_one(poll_program, {.lockstep = true});
     std::vector<event> events[2];
+    std::vector<std::pair<cycle, std::uint16_t>> regions[2];
     for (unsigned which = 0; which < 2; ++which) {
         run& r = which == 0 ? ahead : one_by_one;
+        std::vector<std::uint16_t> of_word(16, 1);  // the caller, and from 20 on the function that it calls
+        std::fill(of_word.begin() + 8, of_word.end(), std::uint16_t{2});
+        r.core->on_region(of_word, [&seen = regions[which]](const region_record& c) {
+            seen.emplace_back(c.issue, c.region);
+        });
         for (const cycle at : {1003u, 1217u, 5000u, 5001u, 20011u, 39999u}) {
             events[which].push_back({at, [&r] {
                                          const std::uint8_t rung[] = {0, 0, 0, 1};
@@ -70,6 +76,8 @@ TEST(idle, polling_the_sram_is_skipped_and_the_exit_is_exact) {
         EXPECT_EQ(counters[0][n].slot_cycles, counters[1][n].slot_cycles);
     }
     EXPECT_EQ(ahead.sram, one_by_one.sram);
+    EXPECT_GT(regions[0].size(), 2000u);  // two for each iteration, skipped or not
+    EXPECT_EQ(regions[0], regions[1]);
     EXPECT_EQ(ahead.core->state().registers[6], 5u);  // 5000 and 5001 are one
     const core_counters& n = ahead.core->counters();
     EXPECT_GT(n.skipped, n.retired * 9 / 10);

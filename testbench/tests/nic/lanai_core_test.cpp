@@ -165,6 +165,9 @@ struct fake_symbols : symbol_source {
         if (pc >= 0x100) return std::nullopt;
         return code_location{"main", pc, "firmware.cpp", 7};
     }
+    const code_regions& regions() const override { return regions_; }
+
+    code_regions regions_;
 };
 
 TEST(lanai_core, trap_is_reported_with_its_place) {
@@ -203,6 +206,33 @@ TEST(lanai_core, firmware_assertion_has_its_place) {
     const std::string text = b.failure(100);
     EXPECT_NE(text.find("assertion of the firmware: bad"), std::string::npos) << text;
     EXPECT_NE(text.find("pc 0x10 in main"), std::string::npos) << text;
+}
+
+// On LANai 9 a load costs the slot of its data; what uses it in the next instruction waits a cycle.
+TEST(lanai_core, stalls_have_their_cause_and_functions_their_name) {
+    for (const char* lockstep : {"false", "true"}) {
+        bench b(test::settings{{"lanai.lockstep", lockstep}});
+        test::span_log log;
+        b.core.stall.attach(log);
+        b.core.function.attach(log);
+        fake_symbols symbols;
+        symbols.regions_.of_word = {1, 1, 1, 2, 2, 2, 2, 2};
+        symbols.regions_.names = {"-", "first", "second"};
+        b.core.use_symbols(&symbols);
+        assembler p;
+        p.ld(6, 0, 0x40).addi(7, 6, 1).nop().label("end").jump("end");
+        b.start(p, 100);
+        b.run(110);
+        const auto at = [&](cycle c) { return b.clock.time_of(c, phase::issue); };
+        using values = std::vector<std::pair<sim::picoseconds, std::uint64_t>>;
+        const values functions = log.values["lanai.function"];
+        EXPECT_EQ(functions, (values{{0, 0}, {at(100), 1}, {at(105), 2}}));
+        const auto& stalls = log.values["lanai.stall"];
+        ASSERT_GE(stalls.size(), 4u);
+        const values first(stalls.begin(), stalls.begin() + 4);
+        EXPECT_EQ(first, (values{{at(100), 0}, {at(101), 2}, {at(102), 1}, {at(103), 0}}));
+        EXPECT_STREQ(b.core.function.states()[2], "second");
+    }
 }
 
 TEST(lanai_core, pc_probe_is_the_same_in_both_modes) {
