@@ -2,26 +2,30 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "hw/sim/probe.h"
 #include "hw/sim/time.h"
+#include "traces/window.h"
 
 namespace vinic::traces {
 
 /// Puts what probes report into order of time. Probes may report ahead of the kernel (phases known in
 /// advance) or behind it (a core that commits; a span, which is reported when it ends). Records are held back
 /// until nothing earlier can be reported any more, and are emitted sorted by time, then by the probe's name,
-/// then as reported: stamps never go back, wherever the stretches of a run end.
+/// then as reported: stamps never go back, wherever the stretches of a run end. A span that lasted longer
+/// than records are held back (2 ms) takes its place that long before its end.
 class recorder : public sim::listener {
 public:
     /// Between two stretches of simulation, when everything that runs ahead has committed up to `now`.
     void flush(sim::picoseconds now);
     /// At the end of the run, however it ends: all that is not after `now`.
     void finish(sim::picoseconds now);
+    /// Has its window opened?
+    bool opened() const { return window_.is_open(); }
 
     void on_value(const sim::value_probe&, sim::picoseconds at, std::uint64_t bits,
                   std::uint64_t floating) override;
@@ -46,15 +50,23 @@ protected:
 
         /// "text name=0xvalue ..."
         std::string text_with_fields() const;
+        void append_text_with_fields(std::string& to) const;
     };
 
     /// Attaches to the probes of the current simulation whose names match one of the globs.
     explicit recorder(const std::vector<std::string>& globs);
+    /// Attaches to these probes, in the order of their names, and to those that open and close the window.
+    recorder(const std::vector<sim::probe*>& which, window when);
 
+    /// By index; what only the window needs comes last and is never emitted.
     const std::vector<const sim::probe*>& probes() const { return probes_; }
 
-    /// What the record refers to lives until it returns.
+    /// Inside the window. What the record refers to lives until it returns.
     virtual void emit(const record&) = 0;
+    /// Before the window.
+    virtual void skipped(const record&) {}
+    virtual void window_opened(sim::picoseconds /*at*/) {}
+    virtual void window_closed(sim::picoseconds /*at*/) {}
     /// After the records of a flush: push what was written to the operating system.
     virtual void flushed() {}
 
@@ -67,25 +79,46 @@ private:
     };
     struct held {
         sim::picoseconds at;
-        std::uint64_t bits;  ///< of a value; of a span_begin its end
-        std::uint64_t floating;
-        std::uint32_t probe;
+        std::uint64_t bits;      ///< of a value; of a span_begin its end
+        std::uint64_t floating;  ///< of a value; of a span_begin when it began
+        std::uint32_t probe : 30;
+        record::kind what : 2;
         std::uint32_t detail;
-        record::kind what;
+
+        bool before(const held& other) const { return at != other.at ? at < other.at : probe < other.probe; }
+    };
+    /// Reports of one stretch, sorted; those before `next` are emitted.
+    struct batch {
+        std::vector<held> reports;
+        std::size_t next = 0;
+        bool done() const { return next == reports.size(); }
+        const held& head() const { return reports[next]; }
     };
 
+    void attach(sim::probe& to);
     std::uint32_t keep(std::string_view text, std::span<const sim::field> fields,
                        std::span<const std::uint8_t> bytes = {});
-    record opened(const held&) const;
+    record record_of(const held&) const;
+    void sort_pending();
     void emit_until(sim::picoseconds last);
-    std::uint32_t index_of(const sim::probe& p) const { return indices_.at(&p); }
+    void emit_one(const held&);
+    void let_through(const record&);
+    void pass(sim::picoseconds now);
+    std::uint32_t index_of(const sim::probe& p) const { return indices_[p.number()]; }
 
     std::vector<const sim::probe*> probes_;
-    std::map<const sim::probe*, std::uint32_t>
-        indices_;  // looked up, never walked: addresses reach no output
-    std::vector<held> pending_;
+    std::size_t shown_ = 0;               // the first so many of them are emitted
+    std::vector<std::uint32_t> indices_;  // by the number of the probe
+    window window_;
+    bool closed_ = false;  // the window, and what emits knows
+    std::vector<held> pending_, scratch_;
+    std::vector<batch> batches_;                   // the oldest first
+    std::vector<std::vector<held>> free_reports_;  // their memory, for the next ones
     std::vector<detail> details_;
     std::vector<std::uint32_t> free_details_;
 };
+
+/// The probes of the current simulation whose names match one of the globs (fnmatch; a star matches dots).
+std::vector<sim::probe*> probes_matching(const std::vector<std::string>& globs);
 
 }  // namespace vinic::traces

@@ -51,15 +51,17 @@ std::uint32_t length_in(std::span<const std::byte, driver::descriptor_bytes> des
     return control.length;
 }
 
-/// A descriptor goes to the card or has come back; `slot`: address of the status word that completes it.
+/// A descriptor goes to the card or has come back; `slot`: address of the status word that completes it;
+/// `queued`: how many its queue then has.
 void report(thread& t, const vi_object& vi, sim::picoseconds begin, const char* call,
-            host::physical_address slot, std::uint32_t bytes) {
+            host::physical_address slot, std::uint32_t bytes, std::uint32_t queued) {
     t.of.lib.call_probe.report(begin, sim::now(), call,
                                {{"card", vi.nic->card},
                                 {"vi", vi.kernel->index},
                                 {"slot", slot},
                                 {"bytes", bytes},
-                                {"process", t.self.number()}});
+                                {"process", t.self.number()},
+                                {"queued", queued}});
 }
 
 VIP_RETURN fail(thread& t, const vi_object& vi, driver::error_code code, host::virtual_address descriptor,
@@ -90,7 +92,8 @@ VIP_RETURN post(VIP_VI_HANDLE handle, bool receive, const VIP_DESCRIPTOR* descri
     vi->kernel->work(receive)->post(t.self, bytes, where, memory_handle);
     t.of.lib.posts.add();
     if (!receive) t.of.lib.messages.add();
-    report(t, *vi, begin, receive ? "VipPostRecv" : "VipPostSend", slot, length_in(bytes));
+    report(t, *vi, begin, receive ? "VipPostRecv" : "VipPostSend", slot, length_in(bytes),
+           vi->kernel->work(receive)->outstanding());
     return VIP_SUCCESS;
 }
 
@@ -147,6 +150,7 @@ VIP_RETURN take_descriptor(thread& t, vi_object& vi, bool receive, VIP_DESCRIPTO
     const sim::picoseconds begin = sim::now();
     const host::physical_address slot = vi.kernel->work(receive)->head().begin;
     const driver::descriptor_completion completion = vi.kernel->work(receive)->take();
+    const std::uint32_t queued = vi.kernel->work(receive)->outstanding();
     t.self.compute(t.of.lib.done_clocks);
     t.of.lib.completions.add();
     const std::array<std::uint32_t, 2> results{completion.immediate_data, completion.length};
@@ -158,7 +162,7 @@ VIP_RETURN take_descriptor(thread& t, vi_object& vi, bool receive, VIP_DESCRIPTO
         write_status(t.of, completion.descriptor, completion.status);
     }
     *descriptor = reinterpret_cast<VIP_DESCRIPTOR*>(completion.descriptor);
-    report(t, vi, begin, receive ? "VipRecvDone" : "VipSendDone", slot, completion.length);
+    report(t, vi, begin, receive ? "VipRecvDone" : "VipSendDone", slot, completion.length, queued);
     return (completion.status & VIP_STATUS_ERROR_MASK) != 0 ? VIP_DESCRIPTOR_ERROR : VIP_SUCCESS;
 }
 

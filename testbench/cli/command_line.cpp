@@ -38,6 +38,32 @@ void add_platform_options(CLI::App& verb, platform_options& to) {
     verb.add_option("--shuffle", to.shuffle)->group("");
 }
 
+void add_wave_options(CLI::App& verb, trace_options& to) {
+    CLI::Option* const wave =
+        verb.add_option(
+                "--wave", to.wave,
+                "Waveforms of bus, card, core and links; program counter, instruction and stall of each "
+                "cycle only where a scope names them, clocks only there and in a window")
+            ->type_name("FILE.fst|.vcd");
+    verb.add_option("--wave-scope", to.wave_scopes,
+                    "Only these signals, as in 'node0.*' or '*.lanai.pc'; may be repeated")
+        ->type_name("GLOB")
+        ->allow_extra_args(false)
+        ->needs(wave);
+    verb.add_option("--wave-from", to.wave_from,
+                    "Start at a time (10us), a cycle (node0.bus.clock@1200), doorbell:N, message:N, "
+                    "function:NAME or address:0x1234 of the firmware")
+        ->type_name("WHEN")
+        ->needs(wave);
+    verb.add_option("--wave-to", to.wave_to, "Stop there; message:N: when it has been received")
+        ->type_name("WHEN")
+        ->needs(wave);
+    verb.add_option("--gtkw", to.gtkw,
+                    "Save file of GTKWave: groups, colours, assembly; opens on the window or a message")
+        ->type_name("FILE.gtkw")
+        ->needs(wave);
+}
+
 void add_trace_options(CLI::App& verb, trace_options& to) {
     CLI::Option* stats =
         verb.add_option("--stats", to.statistics, "Statistics of every module: printed, or to FILE")
@@ -57,7 +83,7 @@ void add_trace_options(CLI::App& verb, trace_options& to) {
         ->type_name("FILE.svg");
     verb.add_flag("--fingerprint", to.fingerprint, "Hash of everything that could be seen of the run")
         ->disable_flag_override();
-    verb.add_option("--wave", to.wave, "Waveforms of bus, card, core and links")->type_name("FILE.vcd");
+    add_wave_options(verb, to);
     verb.add_option("--pcap", to.pcap, "Packets of every cable, for Wireshark")->type_name("FILE.pcapng");
     verb.add_option("--timeline", to.timeline,
                     "Slices, arrows and counters, for Perfetto or chrome://tracing")
@@ -135,7 +161,9 @@ CLI::App& add_run(CLI::App& program, request& to) {
         "Arguments of the workload follow --, as name=value; `-- help` lists them.\n\nExamples:\n"
         "  vinic run pingpong\n"
         "  vinic run pingpong --set nic.lanai.clock_mhz=66 --account\n"
-        "  vinic run stream --json stream.json --wave stream.vcd -- sizes=4096 count=100\n"
+        "  vinic run stream --json stream.json --wave stream.fst -- sizes=4096 count=100\n"
+        "  vinic run pingpong --wave p.fst --wave-scope 'node0.*' --wave-from message:9 --wave-to "
+        "message:10\n"
         "  vinic run all_to_all --nodes 8 --design my_design.yaml\n"
         "  vinic run ./my_workload.lua --until 5ms --log run.log");
     return verb;
@@ -296,6 +324,7 @@ status perform(const CLI::App& program, request& wanted) {
     if (is("stats")) return list_statistics(wanted.stats);
     if (is("compare")) return compare(wanted.compare);
     if (is("trace")) return check_traces(wanted.trace);
+    if (is("disassemble")) return disassemble();
     const bool build = program.get_subcommand("firmware")->got_subcommand("build");
     return build ? build_firmware(wanted.firmware) : show_firmware(wanted.firmware);
 }
@@ -313,6 +342,12 @@ status parse_and_perform(std::vector<std::string> arguments) {
     add_firmware(program, wanted);
     add_compare(program, wanted);
     add_trace(program, wanted);
+    program
+        .add_subcommand("disassemble",
+                        "LANai instruction words on standard input, in hexadecimal, as assembly")
+        ->footer(
+            "A translate filter process of GTKWave (--gtkw uses it).\n\nExamples:\n"
+            "  echo 0000a000 | vinic disassemble");
 
     wanted.run.command = joined(arguments);
     wanted.run.arguments = split_workload_arguments(arguments);

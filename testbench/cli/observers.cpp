@@ -2,16 +2,16 @@
 #include "testbench/cli/observers.h"
 
 #include <fmt/format.h>
-#include <fnmatch.h>
 
-#include <algorithm>
+#include <filesystem>
 
 #include "hw/sim/error.h"
 #include "hw/sim/probe.h"
 #include "hw/sim/simulation.h"
+#include "testbench/cli/wave.h"
 #include "traces/log_writer.h"
 #include "traces/pcap_writer.h"
-#include "traces/vcd_writer.h"
+#include "traces/signals.h"
 
 namespace vinic::testbench {
 
@@ -20,17 +20,8 @@ namespace {
 /// A log is for reading: without a line for each instruction of each core, unless a scope names it.
 std::vector<std::string> logged(const std::vector<std::string>& scopes) {
     std::vector<std::string> names;
-    for (const auto& [name, probe] : sim::simulation::current().probes()) {
-        const bool each_instruction = name.ends_with(".lanai.pc");
-        const bool wanted = std::ranges::any_of(scopes, [&](const std::string& scope) {
-            return ::fnmatch(scope.c_str(), name.c_str(), 0) == 0 &&
-                   (!each_instruction || scope.ends_with("pc"));
-        });
-        if (wanted || (scopes.empty() && !each_instruction)) names.push_back(name);
-    }
-    if (names.empty())
-        throw sim::input_error("--log-scope {}: no probe has such a name", fmt::join(scopes, " "));
-    return names;
+    for (const auto& [name, probe] : sim::simulation::current().probes()) names.push_back(name);
+    return traces::choose_signals(names, scopes, false);
 }
 
 std::string text_of(const link::topology::end& end) {
@@ -49,19 +40,19 @@ traces::cable_map cables_of(const link::fabric& network) {
 
 }  // namespace
 
-observers::observers(const trace_options& options, const link::fabric& network) {
+observers::observers(const trace_options& options, const platform& of) {
     // First, so that it knows what a report means when the recorders that ask it get the same one.
     const bool follows = options.account || options.account_message != 0 || !options.svg.empty();
     if (follows || !options.pcap.empty() || !options.timeline.empty()) account_.emplace();
     if (follows) account_->tell(anatomy_.emplace());
     if (options.account) use_.emplace();
-    if (!options.wave.empty()) recorders_.push_back(std::make_unique<traces::vcd_writer>(options.wave));
+    if (!options.wave.empty()) record_wave(options, of);
     if (!options.log.empty())
         recorders_.push_back(std::make_unique<traces::log_writer>(options.log, logged(options.log_scopes)));
     if (!options.pcap.empty())
         recorders_.push_back(
-            std::make_unique<traces::pcap_writer>(options.pcap, *account_, cables_of(network)));
-    if (!options.timeline.empty()) draw_timeline(options, cables_of(network));
+            std::make_unique<traces::pcap_writer>(options.pcap, *account_, cables_of(of.fabric())));
+    if (!options.timeline.empty()) draw_timeline(options, cables_of(of.fabric()));
     if (options.fingerprint) fingerprint_.emplace();
 }
 
@@ -71,6 +62,18 @@ void observers::draw_timeline(const trace_options& options, const traces::cable_
                                                               options.timeline_mbytes * mbyte);
     timeline_ = timeline.get();
     recorders_.push_back(std::move(timeline));
+}
+
+void observers::record_wave(const trace_options& options, const platform& of) {
+    const traces::wave_view view = wave_view_of(options, of);
+    auto wave = make_wave(options.wave, view);
+    wave_ = wave.get();
+    recorders_.push_back(std::move(wave));
+    if (options.gtkw.empty()) return;
+    const std::string filter = std::filesystem::read_symlink("/proc/self/exe").string() + " disassemble";
+    auto save_file = std::make_unique<traces::gtkw_writer>(options.gtkw, options.wave, filter, view);
+    gtkw_ = save_file.get();
+    recorders_.push_back(std::move(save_file));
 }
 
 observers::~observers() {
@@ -91,6 +94,11 @@ void observers::finish() {
         fmt::print(stderr, "vinic: the timeline is full and ends at {} ps (--timeline-limit)\n",
                    *timeline_->full_at());
     timeline_ = nullptr;
+    if (gtkw_) gtkw_->save(sim::now());
+    if (wave_ && !wave_->opened())
+        fmt::print(stderr, "vinic: --wave-from was not reached: the waveform holds no change\n");
+    wave_ = nullptr;
+    gtkw_ = nullptr;
 }
 
 std::optional<account_report> observers::account() const {

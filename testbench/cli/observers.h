@@ -6,22 +6,24 @@
 #include <string>
 #include <vector>
 
-#include "hw/link/fabric.h"
 #include "hw/sim/fingerprint.h"
 #include "testbench/cli/options.h"
+#include "testbench/platform/platform.h"
 #include "testbench/report/account_report.h"
 #include "traces/account.h"
 #include "traces/anatomy.h"
+#include "traces/gtkw_writer.h"
 #include "traces/recorder.h"
 #include "traces/resource_use.h"
 #include "traces/timeline_writer.h"
+#include "traces/wave_writer.h"
 
 namespace vinic::testbench {
 
 /// Everything that watches a run, as its options ask; attaches to the probes of the platform that exists.
 class observers {
 public:
-    observers(const trace_options& options, const link::fabric& network);
+    observers(const trace_options& options, const platform& of);
     /// Traces are readable up to the moment at which a run broke off.
     ~observers();
     observers(const observers&) = delete;
@@ -39,12 +41,15 @@ public:
 
 private:
     void draw_timeline(const trace_options& options, const traces::cable_map& cables);
+    void record_wave(const trace_options& options, const platform& of);
 
     std::optional<traces::account> account_;
     std::optional<traces::anatomy> anatomy_;
     std::optional<traces::resource_use> use_;
     std::vector<std::unique_ptr<traces::recorder>> recorders_;
     const traces::timeline_writer* timeline_ = nullptr;
+    const traces::wave_writer* wave_ = nullptr;
+    traces::gtkw_writer* gtkw_ = nullptr;
     std::optional<sim::fingerprint> fingerprint_;
 };
 

@@ -37,6 +37,9 @@ struct trace_options {
     std::string svg;
     bool fingerprint = false;
     std::string wave;
+    std::vector<std::string> wave_scopes;
+    std::string wave_from, wave_to;
+    std::string gtkw;
     std::string log;
     std::vector<std::string> log_scopes;  ///< globs; empty: all
     std::string pcap;

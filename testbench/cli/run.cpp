@@ -68,6 +68,7 @@ status print_arguments(const run_options& options, const workload& what) {
 struct places {
     explicit places(const run_options& options) {
         check_distinct({{"--wave", options.wave},
+                        {"--gtkw", options.gtkw},
                         {"--log", options.log},
                         {"--pcap", options.pcap},
                         {"--timeline", options.timeline},
@@ -77,6 +78,7 @@ struct places {
                         {"--svg", options.svg},
                         {"--stats", options.statistics}});
         check_writable(options.wave);
+        check_writable(options.gtkw);
         check_writable(options.log);
         check_writable(options.pcap);
         check_writable(options.timeline);
@@ -132,7 +134,7 @@ status run(const run_options& options) {
     found.expect_rows(what->expected_rows());
     platform built(on, image, mode_of(options));
     built.load(*what, found);
-    observers watching(options, built.fabric());
+    observers watching(options, built);
     firmware_observers cores(options, built, image);
 
     runner driver(built, started);

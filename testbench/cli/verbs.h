@@ -43,6 +43,7 @@ struct compare_options : result_options {
     std::string after;
     std::optional<double> tolerance_percent;
 };
+status disassemble();
 status compare(const compare_options&);
 
 struct trace_check_options : result_options {

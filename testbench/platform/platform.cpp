@@ -1,58 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "testbench/platform/platform.h"
 
-#include <map>
-
 #include "firmware/abi/chips.h"
 #include "hw/sim/error.h"
+#include "testbench/platform/firmware_symbols.h"
 #include "testbench/platform/topology.h"
 #include "vipl/program.h"
 
 namespace vinic::testbench {
-
-/// Where the firmware's code comes from, for reports of the core.
-class platform::symbols : public nic::symbol_source {
-public:
-    explicit symbols(const linker::image& image) : image_(image) { find_regions(); }
-
-    std::optional<nic::code_location> locate(std::uint32_t pc) const override {
-        const linker::image_symbol* function = image_.function_at(pc);
-        if (!function) return {};
-        nic::code_location place{.function = linker::demangle(function->name),
-                                 .offset = pc - function->address};
-        if (const auto line = image_.line_at(pc)) {
-            place.file = line->file;
-            place.line = line->line;
-        }
-        return place;
-    }
-
-    const nic::code_regions& regions() const override { return regions_; }
-
-private:
-    void find_regions() {
-        std::map<std::string, std::uint16_t> numbers;
-        for (const auto& segment : image_.segments()) {
-            if (!segment.executable) continue;
-            const std::uint32_t end = segment.address + static_cast<std::uint32_t>(segment.bytes.size());
-            if (regions_.of_word.size() < end / 4) regions_.of_word.resize(end / 4);
-            for (std::uint32_t pc = segment.address; pc < end; pc += 4)
-                if (const auto* function = image_.function_at(pc))
-                    regions_.of_word[pc / 4] = number_of(function->name, numbers);
-        }
-    }
-
-    std::uint16_t number_of(const std::string& function, std::map<std::string, std::uint16_t>& numbers) {
-        const auto [entry, fresh] =
-            numbers.emplace(function, static_cast<std::uint16_t>(regions_.names.size()));
-        if (fresh) regions_.names.push_back(names_.emplace_back(linker::demangle(function)).c_str());
-        return entry->second;
-    }
-
-    linker::image image_;
-    nic::code_regions regions_;
-    std::deque<std::string> names_;
-};
 
 namespace {
 
@@ -110,7 +65,8 @@ void check_chip(const firmware& from, const node& on) {
 }  // namespace
 
 platform::platform(const design& from, const firmware& image, const platform_mode& mode)
-    : simulation_(configuration_of(from, mode), mode.seed), symbols_(std::make_unique<symbols>(image.image)) {
+    : simulation_(configuration_of(from, mode), mode.seed),
+      symbols_(std::make_unique<firmware_symbols>(image.image)) {
     set_up_reports();
     build(from, driver::make_card_image(image.image), mode);
     fill_directory();

@@ -26,6 +26,8 @@ struct platform_mode {
     std::uint64_t shuffle = 0;
 };
 
+class firmware_symbols;
+
 /// A design as a tree of modules: `node0`, `node1` ..., `fabric`; and the processes of a workload on it.
 class platform {
 public:
@@ -48,15 +50,13 @@ public:
     void sync();
 
 private:
-    class symbols;
-
     void build(const design& from, const driver::card_image& image, const platform_mode& mode);
     void fill_directory();
     void start(workload_process what, unsigned index, results& report);
 
     sim::simulation simulation_;
     std::deque<sc_core::sc_event> events_;
-    std::unique_ptr<symbols> symbols_;
+    std::unique_ptr<firmware_symbols> symbols_;
     driver::fabric_directory directory_;
     std::unique_ptr<dummy_events> dummies_;
     std::unique_ptr<link::fabric> fabric_;

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "firmware/linker/function_code.h"
 #include "firmware/linker/image.h"
 #include "hw/nic/lanai/isa.h"
 
@@ -271,6 +272,32 @@ TEST_F(linking, damaged_images) {
     EXPECT_NE(damaged(entry, 2, false).find("entry 0x2 is no instruction"), std::string::npos);
     EXPECT_NE(damaged(address, 0xFFFFFFF0, true).find("beyond the 32-bit address space"), std::string::npos);
     EXPECT_NE(damaged(memory_size, 0, true).find("is cut off"), std::string::npos);
+}
+
+// What the compiler puts into the body of another function keeps its name and its place.
+TEST_F(linking, inlined_functions) {
+    const std::string source =
+        "extern \"C\" {\nvolatile int r;\n}\n"
+        "namespace n {\ntemplate <typename T>\ninline __attribute__((always_inline)) void store(T x) {\n    "
+        "r = x;\n    r = "
+        "x + 1;\n}\n}\n"
+        "extern \"C\" void body() {\n    r = 0;\n    n::store(5);\n}\n";
+    const auto s = compile("start.s", start);
+    const image i = linked({s, compile("inlined.cpp", source, "-g -O1")});
+    const auto* body = i.function_at(*i.address_of("body"));
+    ASSERT_NE(body, nullptr);
+    const auto code = read_function_code(i.path());
+    ASSERT_EQ(code.size(), 2u);
+    EXPECT_EQ(code[0].name, "body");
+    EXPECT_EQ(code[0].depth, 0u);
+    EXPECT_EQ(code[0].bytes(), body->size);
+    EXPECT_EQ(code[1].name, "store");
+    EXPECT_EQ(code[1].depth, 1u);
+    EXPECT_GE(code[1].bytes(), 8u);  // two stores at least
+    for (const code_interval& part : code[1].intervals) {
+        EXPECT_GE(part.begin, body->address);
+        EXPECT_LE(part.end, body->address + body->size);
+    }
 }
 
 // File and line of each address, through our reader.

@@ -43,6 +43,9 @@ INSTANTIATE_TEST_SUITE_P(
         testing::Values(way{"again", ""}, way{"lockstep", "--lockstep"},
                         way{"traced",
                             "--wave w.vcd --log l.txt --profile p.txt --pcap p.pcapng --timeline t.json"},
+                        way{"windowed",
+                            "--wave w.vcd --wave-scope '*' --wave-scope '*.lanai.*' --gtkw w.gtkw "
+                            "--wave-from doorbell:2 --wave-to doorbell:5"},
                         way{"shuffled", "--shuffle 1"}, way{"shuffled_otherwise", "--shuffle 77"})),
     [](const auto& of) { return std::string(std::get<0>(of.param)) + "_" + std::get<1>(of.param).name; });
 

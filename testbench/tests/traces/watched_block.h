@@ -9,6 +9,7 @@
 
 #include "hw/sim/probe.h"
 #include "hw/sim/simulation.h"
+#include "traces/wave_writer.h"
 
 namespace vinic::traces {
 
@@ -23,6 +24,8 @@ struct watched_block : sim::module {
     sim::span_probe block{*this, "block", "transfers"};
     sim::packet_probe wire{*this, "wire", "packets"};
 };
+
+inline wave_view view_of(const std::vector<std::string>& globs) { return {probes_matching(globs), {}, {}}; }
 
 inline std::string temporary_path(const std::string& suffix) {
     return "/tmp/vinic_test_" + std::to_string(getpid()) + suffix;

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+// Waveforms of whole runs, read back: they agree with the model, with each other and with GTKWave's tools.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+
+#include "hw/bus/checker.h"
+#include "testbench/report/json.h"
+#include "testbench/tests/testbench/program.h"
+#include "testbench/tests/traces/waveform.h"
+
+namespace vinic::testbench {
+namespace {
+
+using traces::waveform;
+
+/// Digits of 0, 1, z and x as two numbers.
+struct lines {
+    std::uint64_t bits = 0, floating = 0;
+};
+lines lines_of(const std::string& digits) {
+    lines l;
+    for (const char digit : digits) {
+        l.bits = l.bits << 1 | (digit == '1' ? 1 : 0);
+        l.floating = l.floating << 1 | (digit == 'z' || digit == 'x' ? 1 : 0);
+    }
+    return l;
+}
+
+/// The clocks of a bus in which something is asserted, from its signals in a waveform.
+std::vector<bus::bus_clock> clocks_of(const waveform& wave, const std::string& bus,
+                                      const sim::clock_domain& clock) {
+    using setter = std::function<void(bus::bus_clock&, const lines&)>;
+    std::map<std::string, setter> wires;
+    for (const auto& [name, wire] :
+         std::map<std::string, bool bus::bus_clock::*>{{"frame", &bus::bus_clock::frame},
+                                                       {"irdy", &bus::bus_clock::irdy},
+                                                       {"devsel", &bus::bus_clock::devsel},
+                                                       {"trdy", &bus::bus_clock::trdy},
+                                                       {"stop", &bus::bus_clock::stop},
+                                                       {"req64", &bus::bus_clock::req64},
+                                                       {"ack64", &bus::bus_clock::ack64}})
+        wires[name] = [wire = wire](bus::bus_clock& w, const lines& l) { w.*wire = l.bits != 0; };
+    wires["ad"] = [](bus::bus_clock& w, const lines& l) { w.ad = l.bits, w.ad_floating = l.floating; };
+    wires["cbe"] = [](bus::bus_clock& w, const lines& l) {
+        w.cbe = static_cast<std::uint8_t>(l.bits);
+        w.cbe_floating = static_cast<std::uint8_t>(l.floating);
+    };
+    for (unsigned n = 0; n < 4; ++n) {
+        const auto bit = [n](std::uint32_t bus::bus_clock::*all) {
+            return [n, all](bus::bus_clock& w, const lines& l) {
+                w.*all = (w.*all & ~(1u << n)) | (l.bits ? 1u << n : 0);
+            };
+        };
+        wires["req" + std::to_string(n)] = bit(&bus::bus_clock::req);
+        wires["gnt" + std::to_string(n)] = bit(&bus::bus_clock::gnt);
+    }
+
+    struct change {
+        std::uint64_t clock;
+        const setter* set;
+        lines value;
+    };
+    std::vector<change> changes;
+    for (const auto& [name, set] : wires) {
+        const auto signal = wave.signals().find(bus + "." + name);
+        if (signal == wave.signals().end()) continue;
+        for (const auto& c : signal->second) {
+            EXPECT_EQ(clock.edge(clock.edge_at_or_after(c.at)), c.at) << name << " changes between two edges";
+            changes.push_back({clock.edge_at_or_after(c.at), &set, lines_of(c.value)});
+        }
+    }
+    std::ranges::stable_sort(changes, {}, &change::clock);
+
+    std::vector<bus::bus_clock> all;
+    bus::bus_clock w;
+    const auto asserted = [&w] {
+        return w.req || w.gnt || w.frame || w.irdy || w.devsel || w.trdy || w.stop;
+    };
+    for (const change& c : changes) {
+        for (; w.clock < c.clock && asserted(); ++w.clock) all.push_back(w);
+        w.clock = c.clock;
+        (*c.set)(w, c.value);
+    }
+    if (asserted()) all.push_back(w);
+    return all;
+}
+
+/// Bytes that cross AD: the enabled lanes of each clock with IRDY# and TRDY#.
+std::uint64_t bytes_on_ad(const std::vector<bus::bus_clock>& clocks) {
+    std::uint64_t bytes = 0;
+    for (const bus::bus_clock& w : clocks) {
+        if (!w.irdy || !w.trdy) continue;
+        const unsigned lanes = w.ack64 ? 8 : 4;
+        EXPECT_EQ(w.ad_floating & (lanes == 8 ? ~std::uint64_t{0} : 0xFFFF'FFFFu), 0u)
+            << "data that nobody drives in clock " << w.clock;
+        bytes +=
+            static_cast<unsigned>(std::popcount(static_cast<unsigned>(~w.cbe & (lanes == 8 ? 0xFFu : 0xFu))));
+    }
+    return bytes;
+}
+
+std::uint64_t statistic(const json& rows, const std::string& name) {
+    for (const json& row : rows)
+        if (row["statistic"] == name) return row["value"].get<std::uint64_t>();
+    throw std::runtime_error("no statistic " + name);
+}
+
+class wave_of_bus : public testing::TestWithParam<const char*> {};
+
+TEST_P(wave_of_bus, keeps_the_rules_and_counts_the_bytes_of_the_statistics) {
+    const program vinic;
+    const auto run = vinic.run("run stream --wave w." + std::string(GetParam()) +
+                               " --json --stats -- sizes=8,100,4096 count=3 warmup=1");
+    ASSERT_EQ(run.status, 0) << run.errors;
+    const json statistics = json::parse(run.output)["statistics"];
+    const waveform wave((vinic.folder() / ("w." + std::string(GetParam()))).string());
+    const bus::bus_properties pci_64_66{.kind = bus::bus_kind::pci, .width_bytes = 8, .clock = {15'000, 1}};
+    for (const std::string bus : {"node0.bus", "node1.bus"}) {
+        const auto clocks = clocks_of(wave, bus, pci_64_66.clock);
+        bus::protocol_checker checker(pci_64_66);
+        for (const auto& w : clocks) checker.sample(w);
+        EXPECT_EQ(checker.violations(), std::vector<std::string>{});
+        EXPECT_GT(checker.transactions(), 100u);
+        EXPECT_EQ(bytes_on_ad(clocks), statistic(statistics, bus + ".bytes"));
+    }
+}
+INSTANTIATE_TEST_SUITE_P(run, wave_of_bus, testing::Values("vcd", "fst"));
+
+/// A tool of GTKWave.
+int tool(const program& in, const std::string& command) {
+    return std::system(("cd '" + in.folder().string() + "' && " + command + " >/dev/null 2>&1").c_str());
+}
+waveform wave_in(const program& in, const std::string& name) { return waveform(in.folder() / name); }
+
+TEST(wave, vcd_fst_and_what_gtkwaves_tools_make_of_them_are_the_same) {
+    const program vinic;
+    for (const char* form : {"vcd", "fst"}) {
+        const auto run =
+            vinic.run(std::string("run pingpong --wave w.") + form +
+                      " --wave-scope '*' --wave-scope '*.lanai.*' --until 1200us -- sizes=8 count=1");
+        ASSERT_EQ(run.status, 0) << run.errors;
+    }
+    const waveform vcd = wave_in(vinic, "w.vcd"), fst = wave_in(vinic, "w.fst");
+    EXPECT_GT(vcd.signals().at("node0.nic.lanai.pc").size(), 1000u);
+    EXPECT_TRUE(vcd.signals() == fst.signals());
+    if (tool(vinic, "which fst2vcd vcd2fst") != 0) GTEST_SKIP() << "GTKWave is not installed";
+    ASSERT_EQ(tool(vinic, "fst2vcd w.fst -o back.vcd"), 0);
+    ASSERT_EQ(tool(vinic, "vcd2fst w.vcd back.fst"), 0);
+    EXPECT_TRUE(wave_in(vinic, "back.fst").signals() == vcd.signals());
+    EXPECT_TRUE(wave_in(vinic, "back.vcd").signals() == fst.signals());
+}
+
+TEST(wave, lockstep_gives_the_same_bytes) {
+    const program vinic;
+    for (const char* way : {"--wave ahead.vcd", "--lockstep --wave lockstep.vcd"}) {
+        const auto run =
+            vinic.run(std::string("run pingpong ") + way +
+                      " --wave-scope '*' --wave-scope '*.lanai.*' --wave-from message:3 --wave-to message:4 "
+                      "-- sizes=8 count=2 warmup=1");
+        ASSERT_EQ(run.status, 0) << run.errors;
+    }
+    EXPECT_GT(vinic.read("ahead.vcd").size(), 10'000u);
+    EXPECT_TRUE(vinic.read("ahead.vcd") == vinic.read("lockstep.vcd"));
+}
+
+TEST(wave, a_window_holds_what_the_whole_wave_does) {
+    const program vinic;
+    const std::string workload = " -- sizes=8 count=2 warmup=1";
+    ASSERT_EQ(vinic.run("run pingpong --wave all.vcd" + workload).status, 0);
+    ASSERT_EQ(
+        vinic.run("run pingpong --wave part.vcd --wave-from message:3 --wave-to message:3" + workload).status,
+        0);
+    const waveform all = wave_in(vinic, "all.vcd"), part = wave_in(vinic, "part.vcd");
+    const auto first = part.signals().at("node0.bus.clock").front().at;
+    EXPECT_LT(part.end() - first, 20'000'000u);
+    EXPECT_EQ(part.at("node0.vipl.call", first).substr(0, 11), "VipPostSend");
+    for (const auto& [name, changes] : all.signals()) {
+        if (name.ends_with(".packet") || name.ends_with(".log")) continue;  // events have no value
+        for (const std::uint64_t at : {first, (first + part.end()) / 2, part.end()})
+            EXPECT_EQ(all.at(name, at), part.at(name, at)) << name << " at " << at;
+    }
+}
+
+TEST(wave, a_killed_run_leaves_an_fst_that_opens) {
+    const program vinic;
+    const auto run = vinic.run("run stream --wave w.fst -- sizes=4096 count=10000000", "timeout -s KILL 6");
+    ASSERT_NE(run.status, 0);
+    const waveform wave = wave_in(vinic, "w.fst");
+    EXPECT_GT(wave.signals().at("node0.bus.frame").size(), 100u);
+}
+
+TEST(wave, what_is_wrong_is_said_before_the_run) {
+    const program vinic;
+    const auto complaint = [&](const std::string& options) {
+        const auto run = vinic.run("run pingpong " + options + " -- sizes=8 count=1");
+        EXPECT_EQ(run.status, 2) << options;
+        EXPECT_FALSE(vinic.has("w.vcd")) << options;
+        return run.errors;
+    };
+    const auto says = [&](const std::string& options, const std::string& what) {
+        const std::string text = complaint(options);
+        EXPECT_NE(text.find(what), std::string::npos) << text;
+    };
+    says("--wave w.txt", "ends in .fst or .vcd");
+    says("--wave-scope 'node0.*'", "--wave");
+    says("--wave w.vcd --wave-scope 'nod0.*'", "did you mean 'node0.*'?");
+    says("--wave w.vcd --wave-from 10xs", "'10xs' is no time");
+    says("--wave w.vcd --wave-from node0.buss.clock@12", "did you mean 'node0.bus.clock'?");
+    says("--wave w.vcd --wave-from node0.bus.clock@x", "'x' is no number");
+    says("--wave w.vcd --wave-to dorbell:3", "did you mean doorbell?");
+    says("--wave w.vcd --wave-to message:0", "'0' is no number from 1 on");
+    says("--wave w.vcd --wave-to function:mian", "did you mean 'main'?");
+    says("--wave w.vcd --wave-to address:0x1235", "expected the address of an instruction");
+    says("--wave w.vcd --wave-to soon", "expected a time");
+}
+
+TEST(wave, a_window_that_never_opens_is_told) {
+    const program vinic;
+    const auto run = vinic.run("run pingpong --wave w.vcd --wave-from message:1000 -- sizes=8 count=1");
+    EXPECT_EQ(run.status, 0);
+    EXPECT_NE(run.errors.find("was not reached"), std::string::npos) << run.errors;
+}
+
+TEST(wave, a_save_file_names_signals_of_the_wave_and_filters_instructions) {
+    const program vinic;
+    const auto run = vinic.run(
+        "run pingpong --wave w.fst --gtkw w.gtkw --wave-scope '*' --wave-scope '*.instruction' -- sizes=8 "
+        "count=2");
+    ASSERT_EQ(run.status, 0) << run.errors;
+    const waveform wave = wave_in(vinic, "w.fst");
+    const std::string text = vinic.read("w.gtkw");
+    std::size_t signals = 0;
+    for (std::size_t from = 0, end; (end = text.find('\n', from)) != std::string::npos; from = end + 1) {
+        const std::string line = text.substr(from, end - from);
+        if (!line.starts_with("node") && !line.starts_with("fabric")) continue;
+        EXPECT_TRUE(wave.signals().contains(line.substr(0, line.find('[')))) << line;
+        ++signals;
+    }
+    EXPECT_GT(signals, 80u);
+    EXPECT_NE(text.find("/vinic disassemble\n"), std::string::npos);
+    EXPECT_NE(text.find("[timestart] "), std::string::npos);
+}
+
+}  // namespace
+}  // namespace vinic::testbench

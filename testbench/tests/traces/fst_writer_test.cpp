@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "traces/fst_writer.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdio>
+
+#include "hw/sim/error.h"
+#include "testbench/tests/traces/watched_block.h"
+#include "testbench/tests/traces/waveform.h"
+#include "traces/vcd_writer.h"
+
+namespace vinic::traces {
+namespace {
+
+void drive(watched_block& b) {
+    const std::array<std::uint8_t, 3> packet{1, 2, 3};
+    b.bus.set(200, 0b0101, 0b1000);
+    b.frame.set(100, 0);
+    b.state.set(100, 1);
+    b.block.report(100, 300, "memory read", {{"bytes", 8}});
+    b.wire.report(250, packet, "send");
+    b.frame.set(300, 1);
+}
+
+// The same signals and changes as a VCD, worked out by hand.
+TEST(fst_writer, holds_floating_bits_states_spans_and_events) {
+    const std::string path = temporary_path(".fst");
+    {
+        sim::simulation s;
+        watched_block b("node0");
+        const auto writer = make_fst_writer(path, view_of({"*"}));
+        drive(b);
+        writer->finish(300);
+    }
+    using changes = std::vector<waveform::change>;
+    const waveform read(path);
+    EXPECT_EQ(read.signals().at("node0.ad"), (changes{{200, "z101"}}));
+    EXPECT_EQ(read.signals().at("node0.frame_n"), (changes{{100, "0"}, {300, "1"}}));
+    EXPECT_EQ(read.signals().at("node0.state"), (changes{{100, "busy"}}));
+    EXPECT_EQ(read.signals().at("node0.block"), (changes{{100, "memory_read_bytes=0x8"}, {300, ""}}));
+    EXPECT_EQ(read.signals().at("node0.wire").size(), 1u);
+    EXPECT_EQ(read.at("node0.block", 299), "memory_read_bytes=0x8");
+    std::remove(path.c_str());
+}
+
+TEST(fst_writer, a_file_that_cannot_be_written_is_an_input_error) {
+    sim::simulation s;
+    EXPECT_THROW(make_fst_writer("/nonexistent/x.fst", view_of({"*"})), sim::input_error);
+}
+
+}  // namespace
+}  // namespace vinic::traces

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "traces/fst_writer.h"
+
+#include <fstapi.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <vector>
+
+#include "hw/sim/error.h"
+
+namespace vinic::traces {
+
+namespace {
+
+constexpr int picosecond_timescale = -12;
+constexpr auto flush_interval = std::chrono::milliseconds(500);
+
+/// The digits of each byte.
+constexpr auto digits_of_byte = [] {
+    std::array<std::array<char, 8>, 256> all{};
+    for (unsigned byte = 0; byte < 256; ++byte)
+        for (unsigned bit = 0; bit < 8; ++bit)
+            all[byte][7 - bit] = static_cast<char>('0' + (byte >> bit & 1));
+    return all;
+}();
+
+class fst_writer : public wave_writer {
+public:
+    fst_writer(const std::string& path, const wave_view& what)
+        : wave_writer(what), file_(fstWriterCreate(path.c_str(), 1), &fstWriterClose) {
+        if (!file_) throw sim::input_error("{}: cannot be written: {}", path, std::strerror(errno));
+        fstWriterSetVersion(file_.get(), "vinic");
+        fstWriterSetDate(file_.get(), "");
+        fstWriterSetTimescale(file_.get(), picosecond_timescale);
+        fstWriterSetPackType(file_.get(), FST_WR_PT_LZ4);
+        declare();
+    }
+
+protected:
+    void enter_scope(const std::string& name) override {
+        fstWriterSetScope(file_.get(), FST_ST_VCD_MODULE, name.c_str(), nullptr);
+    }
+    void leave_scope() override { fstWriterSetUpscope(file_.get()); }
+
+    void declare_signal(std::uint32_t index, const std::string& leaf) override {
+        const signal& s = signals()[index];
+        const unsigned width = s.what == form::bits ? s.width : 1;
+        const fstVarType type = s.what == form::text    ? FST_VT_GEN_STRING
+                                : s.what == form::event ? FST_VT_VCD_EVENT
+                                                        : FST_VT_VCD_WIRE;
+        // GTKWave takes the range from the name.
+        const std::string name = width == 1 ? leaf : leaf + " [" + std::to_string(width - 1) + ":0]";
+        handles_.push_back(fstWriterCreateVar(file_.get(), type, FST_VD_IMPLICIT,
+                                              s.what == form::text ? 0 : width, name.c_str(), 0));
+    }
+    void declared() override {}
+
+    void put_time(sim::picoseconds at) override { fstWriterEmitTimeChange(file_.get(), at); }
+
+    void put_bits(std::uint32_t index, std::uint64_t bits, std::uint64_t floating) override {
+        std::array<char, 64> digits;
+        for (unsigned byte = 0; byte < 8; ++byte)
+            std::memcpy(digits.data() + 8 * byte, digits_of_byte[bits >> (56 - 8 * byte) & 0xFF].data(), 8);
+        if (floating != 0)
+            for (unsigned bit = 0; bit < 64; ++bit)
+                if ((floating >> bit & 1) != 0) digits[63 - bit] = 'z';
+        fstWriterEmitValueChange(file_.get(), handles_[index], digits.data() + 64 - signals()[index].width);
+    }
+    void put_text(std::uint32_t index, std::string_view text) override {
+        fstWriterEmitVariableLengthValueChange(file_.get(), handles_[index], text.data(),
+                                               static_cast<std::uint32_t>(text.size()));
+    }
+    void put_event(std::uint32_t index) override {
+        fstWriterEmitValueChange(file_.get(), handles_[index], "1");
+    }
+
+    void flushed() override {
+        const auto now = std::chrono::steady_clock::now();
+        if (now - flushed_at_ < flush_interval) return;
+        flushed_at_ = now;
+        fstWriterFlushContext(file_.get());
+    }
+
+private:
+    std::unique_ptr<void, void (*)(void*)> file_;
+    std::vector<fstHandle> handles_;  // by signal
+    std::chrono::steady_clock::time_point flushed_at_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace
+
+bool fst_is_available() { return true; }
+
+std::unique_ptr<wave_writer> make_fst_writer(const std::string& path, const wave_view& what) {
+    return std::make_unique<fst_writer>(path, what);
+}
+
+}  // namespace vinic::traces

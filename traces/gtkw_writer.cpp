@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "traces/gtkw_writer.h"
+
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <filesystem>
+#include <set>
+
+#include "traces/output_file.h"
+
+namespace vinic::traces {
+
+namespace {
+
+// Bits of a trace's flags (GTKWave's analyzer.h).
+constexpr unsigned hexadecimal = 0x2;
+constexpr unsigned decimal = 0x4;
+constexpr unsigned binary = 0x8;
+constexpr unsigned right_justified = 0x20;
+constexpr unsigned blank = 0x200;
+constexpr unsigned closed = 0x401000;  // a group whose rows are hidden
+constexpr unsigned filtered = 0x4000;
+constexpr unsigned group_begins = 0x800000;
+constexpr unsigned group_ends = 0x1000000;
+
+enum colour { normal, red, orange, yellow, green, blue, indigo, violet };
+
+struct row {
+    const char* glob;  ///< behind the name of the node
+    unsigned radix = binary;
+};
+struct group {
+    const char* name;
+    colour shown_in;
+    bool hidden;  ///< until it is unfolded
+    std::vector<row> rows;
+};
+
+const std::vector<group>& groups_of_node() {
+    static const std::vector<group> groups{
+        {"host",
+         yellow,
+         false,
+         {{"vipl.call"},
+          {"host.cpu.running*", decimal},
+          {"host.bridge.store"},
+          {"host.bridge.load"},
+          {"host.interrupt_line.level"}}},
+        {"bus",
+         green,
+         false,
+         {{"bus.clock"},
+          {"bus.transaction"},
+          {"bus.state"},
+          {"bus.frame"},
+          {"bus.irdy"},
+          {"bus.devsel"},
+          {"bus.trdy"},
+          {"bus.stop"},
+          {"bus.req?"},
+          {"bus.gnt?"},
+          {"bus.cbe", hexadecimal},
+          {"bus.ad", hexadecimal}}},
+        {"doorbells", orange, false, {{"nic*.doorbells.doorbell"}, {"nic*.doorbells.depth", decimal}}},
+        {"host DMA",
+         blue,
+         false,
+         {{"nic*.dma.channel?.state"},
+          {"nic*.dma.channel?.payload"},
+          {"nic*.dma.channel?.host_address", hexadecimal},
+          {"nic*.dma.channel?.left", decimal}}},
+        {"core",
+         violet,
+         false,
+         {{"nic*.clock"},
+          {"nic*.lanai.function"},
+          {"nic*.lanai.pc", hexadecimal},
+          {"nic*.lanai.instruction", hexadecimal | filtered},
+          {"nic*.lanai.stall"},
+          {"nic*.lanai.state"},
+          {"nic*.registers.isr", hexadecimal},
+          {"nic*.registers.interrupt"}}},
+        {"SRAM", indigo, true, {{"nic*.sram.*.grant"}}},
+        {"link",
+         red,
+         false,
+         {{"nic*.send.state"},
+          {"nic*.send.part"},
+          {"nic*.send.packet"},
+          {"nic*.receive.state"},
+          {"nic*.receive.reception"},
+          {"nic*.receive.packet"}}}};
+    return groups;
+}
+
+const group& cables() {
+    static const group all{"cables", orange, false, {{"cable*.state"}, {"cable*.packet"}, {"cable*.stop"}}};
+    return all;
+}
+
+/// The parts of a save file, one after the other.
+class layout {
+public:
+    explicit layout(const std::string& filter) : filter_(filter) {}
+
+    /// `names`: of all signals, with their range of bits; nothing when the group has none of them.
+    void add(const std::string& owner, const group& what, const std::vector<std::string>& names) {
+        std::string rows;
+        for (const row& r : what.rows)
+            for (const std::string& name : names) {
+                const std::string bare = name.substr(0, name.find('['));
+                if (fnmatch((owner + "." + r.glob).c_str(), bare.c_str(), 0) == 0)
+                    rows += one(name, r.radix, what.shown_in);
+            }
+        if (rows.empty()) return;
+        const std::string title = owner + " " + what.name;
+        const unsigned hidden = what.hidden ? closed : 0u;
+        text_ += fmt::format("@{:x}\n-{}\n{}@{:x}\n-{}\n", group_begins | blank | hidden, title, rows,
+                             group_ends | blank | hidden, title);
+    }
+    const std::string& text() const { return text_; }
+
+private:
+    std::string one(const std::string& name, unsigned radix, colour shown_in) const {
+        std::string text = fmt::format("[color] {}\n", static_cast<int>(shown_in));
+        text += fmt::format("@{:x}\n", radix | right_justified);
+        if (radix & filtered) text += fmt::format("^>1 {}\n", filter_);
+        return text + name + "\n";
+    }
+
+    std::string filter_;
+    std::string text_;
+};
+
+}  // namespace
+
+gtkw_writer::gtkw_writer(const std::string& path, std::string wave, std::string filter, const wave_view& what)
+    : recorder(probes_matching({"*.vipl.call"}), what.when),
+      path_(path),
+      wave_(std::move(wave)),
+      filter_(std::move(filter)),
+      windowed_(!what.when.everything()) {
+    const output_file writable(path_);
+    for (const sim::probe* p : what.probes) {
+        std::string name = p->name();
+        if (p->kind_of() == sim::probe::kind::value) {
+            const auto& v = static_cast<const sim::value_probe&>(*p);
+            if (v.states().empty() && v.width_bits() > 1) name += fmt::format("[{}:0]", v.width_bits() - 1);
+        }
+        signals_.push_back(std::move(name));
+    }
+    for (const wave_clock& c : what.clocks) signals_.push_back(c.name);
+    std::ranges::sort(signals_);
+}
+
+void gtkw_writer::emit(const record& r) {
+    if (r.what != record::kind::span_begin) return;
+    if (r.text == "VipPostSend") posted_.push_back(r.at);
+    if (r.text == "VipRecvDone") taken_.push_back(r.end);
+}
+
+gtkw_writer::range gtkw_writer::opened_on(sim::picoseconds now) const {
+    const sim::picoseconds end = end_ ? end_ : now;
+    if (windowed_ || posted_.empty()) return {begin_, end};
+    const std::size_t middle = posted_.size() / 2;
+    const bool taken = middle < taken_.size() && taken_[middle] > posted_[middle];
+    return {posted_[middle], taken ? taken_[middle] : end};
+}
+
+void gtkw_writer::save(sim::picoseconds now) {
+    constexpr unsigned window_width = 1600, window_height = 1000, names_width = 330, wave_width = 1200;
+    layout rows(filter_);
+    std::set<std::string> nodes;
+    for (const std::string& name : signals_)
+        if (name.starts_with("node")) nodes.insert(name.substr(0, name.find('.')));
+    for (const std::string& node : nodes)
+        for (const group& g : groups_of_node()) rows.add(node, g, signals_);
+    rows.add("fabric", cables(), signals_);
+
+    const range on = opened_on(now);
+    const sim::picoseconds margin = (on.to - on.from) / 50 + 1;
+    const double zoom = -std::log2(static_cast<double>(on.to - on.from + 2 * margin) / wave_width);
+    output_file file(path_);
+    file.print(
+        "[*] vinic\n[dumpfile] \"{}\"\n[savefile] \"{}\"\n[timestart] {}\n[size] {} {}\n[pos] -1 -1\n"
+        "*{:.6f} {}{}\n[sst_expanded] 0\n[signals_width] {}\n{}",
+        std::filesystem::absolute(wave_).string(), std::filesystem::absolute(path_).string(),
+        on.from - std::min(on.from, margin), window_width, window_height, zoom, on.from,
+        [] {
+            std::string unused;
+            for (char marker = 'a'; marker <= 'z'; ++marker) unused += " -1";
+            return unused;
+        }(),
+        names_width, rows.text());
+}
+
+}  // namespace vinic::traces
