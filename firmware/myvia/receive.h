@@ -319,8 +319,10 @@ inline constexpr uint32_t usual_flags = (abi::packet_immediate | abi::packet_wan
     vi& of = vi_at(network(what.words[header_ends]) >> 16);
     work_queue& queue = of.receive;
     if (out_of_turn(of, what) != 0 || queue.next == queue.fetched ||
-        check_receive_format(of.receive_slot(queue.next)) != 0 || !writes.has_room(blocks_per_packet))
+        check_receive_format(of.receive_slot(queue.next)) != 0 ||
+        !writes.has_room(blocks_per_packet + completion_blocks))  // the wire may take some
         return false;
+    serve_wire();
     complete_express(of, what, 0);
     if (is_reliable(of)) {
         of.refuse = refuse_nothing;
@@ -328,6 +330,7 @@ inline constexpr uint32_t usual_flags = (abi::packet_immediate | abi::packet_wan
         acknowledged(of, network(what.words[header_acknowledge]));
         note_nothing_to_place(of);
     }
+    serve_wire();
     fetch_receive_slots_early(of);
     release(&what);
     return true;

@@ -240,9 +240,17 @@ inline send_step advance_send(vi& of) {
     return fail_message(of, from);
 }
 
+// Two packets wait for the engine, the first for nothing else. More are made when the next one has left: the
+// engine, just started, will not wait for that then.
+inline bool enough_for_the_wire() {
+    const packet* first = on_deck;
+    return first != nullptr && first->link != nullptr;
+}
+
 // VIs that have something to send take turns: the next that can go on sends a packet, and the main loop looks
 // round before another does.
 inline void run_send() {
+    if (enough_for_the_wire()) return;
     vi* blocked = nullptr;
     while (vi* of = scheduled_vis.head) {
         if (of == blocked) return;

@@ -118,6 +118,7 @@ inline void look_ahead() {
     on_wire = nullptr;
     pump_wire();
     release(sent);
+    if (scheduled_vis.head != nullptr) work |= work_send;
 }
 
 // The packet on deck has followed `sent` onto the wire.
@@ -125,6 +126,7 @@ inline void look_ahead() {
     wire_queue.drop_head();
     on_deck = nullptr;
     release(sent);
+    if (scheduled_vis.head != nullptr) work |= work_send;
     if (on_wire->completes) complete_on_wire();
     look_ahead();
 }
