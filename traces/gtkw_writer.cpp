@@ -66,7 +66,7 @@ const std::vector<group>& groups_of_node() {
           {"bus.ad", hexadecimal}}},
         {"doorbells", orange, false, {{"nic*.doorbells.doorbell"}, {"nic*.doorbells.depth", decimal}}},
         {"host DMA",
-         blue,
+         normal,
          false,
          {{"nic*.dma.channel?.state"},
           {"nic*.dma.channel?.payload"},
@@ -182,7 +182,10 @@ void gtkw_writer::save(sim::picoseconds now) {
 
     const range on = opened_on(now);
     const sim::picoseconds margin = (on.to - on.from) / 50 + 1;
-    const double zoom = -std::log2(static_cast<double>(on.to - on.from + 2 * margin) / wave_width);
+    // Its zoom is the negative logarithm of the time that a frame of 200 pixels shows.
+    constexpr double frame_pixels = 200;
+    const double zoom =
+        -std::log2(static_cast<double>(on.to - on.from + 2 * margin) / wave_width * frame_pixels);
     output_file file(path_);
     file.print(
         "[*] vinic\n[dumpfile] \"{}\"\n[savefile] \"{}\"\n[timestart] {}\n[size] {} {}\n[pos] -1 -1\n"

@@ -115,6 +115,8 @@ traces::wave_view wave_view_of(const trace_options& options, const platform& of)
     std::ranges::sort(names);
     for (const std::string& name :
          traces::choose_signals(names, options.wave_scopes, !view.when.everything())) {
+        // Instants: a waveform would show nothing of them.
+        if (name.ends_with(".lanai.exchange")) continue;
         if (const auto clock = known.find(name); clock != known.end())
             view.clocks.push_back({name, clock->second});
         else
