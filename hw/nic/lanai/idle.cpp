@@ -7,7 +7,8 @@
 namespace vinic::lanai {
 namespace {
 constexpr std::uint64_t first_back_off = 4, last_back_off = 16384, most_arrivals = 64, edges_elsewhere = 256;
-}
+constexpr std::size_t path_of_report = 20;  // instructions that the report of a trap shows
+}  // namespace
 
 void core::implementation::reset_probe() {
     probe.armed = false;
@@ -81,7 +82,7 @@ idle_loop core::implementation::proven_loop() const {
     loop.load_use = live.load_use - before.load_use;
     loop.slot_wait = live.slot_wait - before.slot_wait;
     loop.register_wait = live.register_wait - before.register_wait;
-    loop.path = live.history.last(std::min<std::size_t>(loop.instructions, 20));
+    loop.path = live.history.last(std::min<std::size_t>(loop.instructions, path_of_report));
     loop.first_record = probe.first_record;
     loop.last_record = records.size();
     loop.first_region = probe.first_region;
@@ -101,7 +102,8 @@ void core::implementation::skip(const idle_loop& loop, cycle until) {
     live.load_use += n * loop.load_use;
     live.slot_wait += n * loop.slot_wait;
     live.register_wait += n * loop.register_wait;
-    for (std::uint64_t k = 0; k < std::min<std::uint64_t>(n, 20); ++k)
+    const std::uint64_t shown = path_of_report / loop.path.size() + 1;
+    for (std::uint64_t k = 0; k < std::min(n, shown); ++k)
         for (const std::uint32_t pc : loop.path) live.history.add(pc, 1);
     schedule.advance(live.cursor, live.next_issue << slot_shift);
     for (std::size_t k = loop.first_record; k < loop.last_record; ++k) {
@@ -125,6 +127,10 @@ bool core::implementation::at_edge(cycle limit, bool may_park) {
     const bool watched = live.pc == (probe.armed ? probe.pc : probe.head);
     if (!watched && --probe.edges_to_arm != 0) return false;
     probe.edges_to_arm = edges_elsewhere;
+    if (!watched && live.pc == probe.busy && probe.busy_passes != 0) {
+        --probe.busy_passes;
+        return false;
+    }
     if (!watched || !probe.armed) {
         arm_probe();
         return false;
@@ -149,9 +155,13 @@ bool core::implementation::at_edge(cycle limit, bool may_park) {
     } else if (probe.arrivals >= most_arrivals ||
                live.retired - probe.armed_at > config.idle_probe_instructions) {
         const std::uint64_t back_off = std::min(probe.back_off * 4, last_back_off);
+        if (probe.head == live.pc) probe.head = core_state::never32;
+        if (live.cursor.next_due == never) {  // it is not just that the patterns do not settle
+            probe.busy = live.pc;
+            probe.busy_passes = last_back_off / edges_elsewhere;
+        }
         reset_probe();
         probe.edges_to_arm = probe.back_off = back_off;
-        probe.head = core_state::never32;
     }
     return false;
 }

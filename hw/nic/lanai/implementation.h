@@ -21,11 +21,13 @@ struct idle_probe {
     std::uint64_t next_snapshot = 1;  // arrivals at which the snapshot is renewed
     std::uint64_t armed_at = 0;       // instructions retired then
     std::uint32_t pc = ~0u;
-    std::uint32_t head = ~0u;      // of the idle loop proven last: where to arm at once
-    std::uint32_t dirty = 0;       // non-zero when a store since the snapshot changed memory
-    cycle next_change = never;     // earliest change of a register that was read since the snapshot
-    std::size_t first_record = 0;  // of the loop, in the slice's records
-    std::size_t first_region = 0;  // of the loop, in the slice's changes of region
+    std::uint32_t head = ~0u;       // of the idle loop proven last: where to arm at once
+    std::uint32_t busy = ~0u;       // of the loop that last turned out not to be idle
+    std::uint64_t busy_passes = 0;  // edges_to_arm may run out there so often before it is tried again
+    std::uint32_t dirty = 0;        // non-zero when a store since the snapshot changed memory
+    cycle next_change = never;      // earliest change of a register that was read since the snapshot
+    std::size_t first_record = 0;   // of the loop, in the slice's records
+    std::size_t first_region = 0;   // of the loop, in the slice\'s changes of region
     machine snapshot;
 };
 

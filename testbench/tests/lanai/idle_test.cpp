@@ -95,6 +95,23 @@ TEST(idle, a_counter_in_memory_forbids_it) {
     EXPECT_EQ(silent.core->run_ahead(100000).reason, stop_reason::idle);
 }
 
+// The mailbox is added up, round after round: long not idle, then it adds nothing any more.
+TEST(idle, a_loop_that_was_busy_for_long_may_become_idle) {
+    const std::vector<std::uint32_t> program{load(20, 0, 8), nop(), add(6, 8, 6), branch(0), nop()};
+    run ahead(program, {}), one_by_one(program, {.lockstep = true});
+    for (run* r : {&ahead, &one_by_one}) {
+        r->core->write_sram(mailbox, std::vector<std::uint8_t>{0, 0, 0, 1});
+        r->core->sync(300000);
+        r->core->write_sram(mailbox, std::vector<std::uint8_t>{0, 0, 0, 0});
+    }
+    EXPECT_EQ(ahead.core->counters().skipped, 0u);
+    EXPECT_EQ(ahead.core->run_ahead(600000).reason, stop_reason::idle);
+    ahead.core->sync(700000);
+    one_by_one.core->sync(700000);
+    EXPECT_EQ(ahead.core->state(), one_by_one.core->state());
+    EXPECT_EQ(ahead.core->counters().retired, one_by_one.core->counters().retired);
+}
+
 TEST(idle, a_counter_in_a_register_forbids_it) {
     run r({add_k(6, 1, 6), branch(0), nop()}, {});
     EXPECT_EQ(r.core->run_ahead(100000).reason, stop_reason::limit);
