@@ -231,11 +231,11 @@ cycle lanai_core::slice(cycle from) const {
 
 /// Not beyond the next access to the SRAM that is known already. In lock-step an instruction is final at
 /// once, so none may be executed before its cycle.
-cycle lanai_core::slice_end(cycle from) const {
-    if (lockstep) return from + 1;
-    const cycle announced = memory_.next_access();
-    const cycle end = from + slice(from);
-    return announced > from ? std::min(end, announced) : end;
+lanai::run_result lanai_core::run_ahead(cycle from) {
+    if (lockstep) return core_.run_ahead(from + 1);
+    const cycle next = memory_.next_access();
+    const cycle announced = next > from ? next : lanai::never;
+    return core_.run_ahead(std::min(from + slice(from), announced), announced);
 }
 
 void lanai_core::step() {
@@ -244,7 +244,7 @@ void lanai_core::step() {
     core_.sync(now);
     lanai::run_result plan;
     for (;;) {
-        plan = core_.run_ahead(slice_end(now));
+        plan = run_ahead(now);
         if (plan.at > now) break;
         core_.sync(now);
         if (plan.reason == lanai::stop_reason::trap) report_trap(core_.pending_trap().value());

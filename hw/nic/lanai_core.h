@@ -139,7 +139,7 @@ private:
     void step();
     void learn(cycle at);
     cycle slice(cycle from) const;
-    cycle slice_end(cycle from) const;
+    lanai::run_result run_ahead(cycle from);
     [[noreturn]] void report_trap(const lanai::trap_report& trap);
     std::string place(std::uint32_t pc) const;
 

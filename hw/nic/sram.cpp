@@ -148,19 +148,20 @@ void sram_port::begin(cycle at) {
 }
 
 /// The edge after the last slot, by what is reserved now; a burst without bytes ends on the next edge.
+cycle sram_port::end_of_burst() const {
+    if (pattern_.count == 0 || current_.bytes == 0) return began_ + 1;
+    return memory_.slots().served_at(port_, pattern_.count - 1) / memory_.slots_per_cycle + 1;
+}
+
 void sram_port::plan_commit() {
-    commit_at_ = began_ + 1;
-    if (pattern_.count != 0 && current_.bytes != 0)
-        commit_at_ = memory_.slots().served_at(port_, pattern_.count - 1) / memory_.slots_per_cycle + 1;
+    commit_at_ = end_of_burst();
     commit_.cancel();
     commit_.notify(memory_.clock_.until(commit_at_));
 }
 
 void sram_port::commit() {
     const cycle planned = commit_at_;
-    plan_commit();
-    if (commit_at_ > planned) return;  // ports of higher priority came in between
-    commit_.cancel();
+    if (end_of_burst() > planned) return plan_commit();  // ports of higher priority came in between
     commit_at_ = lanai::never;
     memory_.sync();
     burst b = std::move(current_);

@@ -110,6 +110,7 @@ private:
     void begin(cycle at);
     void begin_reservation(cycle at);
     void set_pattern(const lanai::slot_pattern& pattern, cycle at);
+    cycle end_of_burst() const;
     void plan_commit();
     void commit();
     std::uint64_t served(cycle at) const;

@@ -93,26 +93,26 @@ cycle core::implementation::next_issue_cycle() const {
     return live.next_issue + ((i.reads() >> live.loading & 1) != 0 ? config.load_use_cycles : 0);
 }
 
-run_result core::implementation::advance(cycle limit, bool speculate) {
+run_result core::implementation::advance(cycle enough, cycle limit, bool speculate) {
     trap.reset();
     if (parked) {
-        skip(*parked, limit);
+        skip(*parked, enough);
         parked.reset();
     }
     for (;;) {
         if (uses_blocks() && live.delay_slots == 0) {
-            const block_exit why = run_fast(limit);
+            const block_exit why = run_fast(enough, limit);
             if (why == block_exit::limit) return {stop_reason::limit, next_issue_cycle()};
-            if (why == block_exit::edge && at_edge(limit, speculate))
+            if (why == block_exit::edge && at_edge(enough, speculate))
                 return {stop_reason::idle, parked->wake};
             if (why == block_exit::log_full) {
                 if (speculate) return {stop_reason::limit, next_issue_cycle()};
-                undo_count = 0;  // nothing before `limit` will be undone
+                undo_count = 0;  // nothing before `enough` will be undone
             }
             if (why != block_exit::step) continue;
         }
         const std::uint32_t pc = live.pc;
-        switch (step(limit, false)) {
+        switch (step(enough, false)) {
             case step_exit::limit:
                 return {stop_reason::limit, next_issue_cycle()};
             case step_exit::device:
@@ -122,7 +122,7 @@ run_result core::implementation::advance(cycle limit, bool speculate) {
             case step_exit::done:
                 break;
         }
-        if (live.pc <= pc && live.delay_slots == 0 && at_edge(limit, speculate))
+        if (live.pc <= pc && live.delay_slots == 0 && at_edge(enough, speculate))
             return {stop_reason::idle, parked->wake};
     }
 }
@@ -159,12 +159,12 @@ void core::set_stack_limit(std::uint32_t address) {
     impl_->config.stack_limit = address;
 }
 
-run_result core::run_ahead(cycle limit) {
+run_result core::run_ahead(cycle enough, cycle limit) {
     if (impl_->parked) return {stop_reason::idle, impl_->parked->wake};
-    if (!impl_->config.lockstep) return impl_->advance(limit, true);
+    if (!impl_->config.lockstep) return impl_->advance(enough, limit, true);
     impl_->trap.reset();
     // Not before its time: what somebody does until then must be seen.
-    const step_exit why = impl_->step(std::min(limit, impl_->synced_to + 1), false);
+    const step_exit why = impl_->step(std::min(enough, impl_->synced_to + 1), false);
     if (why == step_exit::done) impl_->checkpoint();
     const cycle next = impl_->next_issue_cycle();
     return {why == step_exit::device ? stop_reason::device_access
@@ -177,7 +177,7 @@ void core::sync(cycle now) {
     implementation& i = *impl_;
     if (i.speculative() && i.live.last_issue >= now) i.rewind();
     if (i.live.next_issue < now) {
-        const run_result r = i.advance(now, false);
+        const run_result r = i.advance(now, now, false);
         if (r.reason == stop_reason::device_access)
             throw std::logic_error(
                 fmt::format("core synced to cycle {} past its register access in cycle {}", now, r.at));

@@ -204,7 +204,9 @@ public:
     void reset(cycle at);
     void set_stack_limit(std::uint32_t address);
 
-    run_result run_ahead(cycle limit);
+    run_result run_ahead(cycle limit) { return run_ahead(limit, limit); }
+    // From `enough` on it stops where that is cheap, before `limit`.
+    run_result run_ahead(cycle enough, cycle limit);
     // Throws std::logic_error when it would have to pass a register access that was not executed.
     void sync(cycle now);
     void execute_device_access(cycle now);

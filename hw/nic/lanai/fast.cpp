@@ -116,7 +116,8 @@ constexpr unsigned sets_flags = 0x80;
 template <bool contended>
 class block_run {
 public:
-    block_run(core::implementation& core, cycle limit) : core_(core), m_(core.live), limit_(limit) {}
+    block_run(core::implementation& core, cycle enough, cycle limit)
+        : core_(core), m_(core.live), enough_(enough), limit_(limit) {}
     block_exit operator()();
 
 private:
@@ -140,7 +141,8 @@ private:
 
     core::implementation& core_;
     machine& m_;
-    const cycle limit_;
+    const cycle enough_;  // not contended: no block begins there or later, but one may end
+    const cycle limit_;   // no instruction issues there or later
     block* b_ = nullptr;
     const block* came_from_ = nullptr;  // what its last instruction left behind holds at the entry of b_
     std::uint32_t to_pc_ = 0;           // of b_, or where no block starts
@@ -191,7 +193,7 @@ bool block_run<contended>::enter(const undo_entry* log) {
         return !whole || (m_.cursor.next_due >> core_.slot_shift) < next_ + worth_it;
     }
     why_ = block_exit::limit;
-    return whole;
+    return whole && next_ < enough_;
 }
 
 // Contended: the cycle in which the instruction issues.
@@ -649,14 +651,14 @@ block_exit block_run<contended>::operator()() {
     }
 }
 
-block_exit core::implementation::run_fast(cycle limit) {
+block_exit core::implementation::run_fast(cycle enough, cycle limit) {
     // Slots before the next one that another port is due at are all the core's.
     const cycle quiet_until = live.cursor.next_due == never ? never : live.cursor.next_due >> slot_shift;
     if (quiet_until > live.next_issue) {
-        const block_exit why = block_run<false>(*this, std::min(limit, quiet_until))();
-        if (why != block_exit::limit) return why;
+        const block_exit why = block_run<false>(*this, enough, std::min(limit, quiet_until))();
+        if (why != block_exit::limit || live.next_issue >= enough) return why;
     }
-    return block_run<true>(*this, limit)();
+    return block_run<true>(*this, enough, enough)();
 }
 
 }  // namespace vinic::lanai

@@ -78,11 +78,11 @@ enum class step_exit : std::uint8_t { done, limit, device, trap };
 struct core::implementation {
     implementation(const core_config& config, std::span<std::uint8_t> sram, device_port& devices);
 
-    // Executes what issues below `limit`. speculate: may park in an idle loop, and stops when the undo log is
-    // full.
-    run_result advance(cycle limit, bool speculate);
+    // Executes what issues below `enough`, and may complete the block at hand as far as it issues below
+    // `limit`. speculate: may park in an idle loop, and stops when the undo log is full.
+    run_result advance(cycle enough, cycle limit, bool speculate);
     step_exit step(cycle limit, bool kernel_time);
-    block_exit run_fast(cycle limit);
+    block_exit run_fast(cycle enough, cycle limit);
 
     void checkpoint();
     void rewind();

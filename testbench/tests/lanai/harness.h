@@ -56,8 +56,8 @@ inline void drive(core& c, std::vector<event> events, cycle end, std::mt19937& r
     std::size_t next = 0;
     cycle now = 0;
     while (next < events.size()) {
-        const cycle limit = c.config().lockstep ? now + 1 : now + 1 + random() % longest_slice;
-        const run_result r = c.run_ahead(limit);
+        const cycle enough = c.config().lockstep ? now + 1 : now + 1 + random() % longest_slice;
+        const run_result r = c.run_ahead(enough, enough + random() % 64);
         const cycle event_at = events[next].at;
         if (r.reason == stop_reason::device_access && r.at < event_at) {
             now = r.at;

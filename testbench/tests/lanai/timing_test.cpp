@@ -265,6 +265,19 @@ TEST(protocol, stores_are_undone) {
     EXPECT_GT(b.core->counters().reexecuted, 500u);
 }
 
+// Eleven instructions of a cycle each, cycles 0 to 10: with the limit at 11 the block is completed, with 10
+// it stops where it has enough.
+TEST(protocol, a_slice_ends_with_its_block_where_the_limit_allows) {
+    std::vector<std::uint32_t> program(9, add_k(6, 1, 6));
+    program.insert(program.end(), {branch(0), nop()});
+    EXPECT_EQ(bench(program).core->run_ahead(5, 11).at, 11u);
+    EXPECT_EQ(bench(program).core->run_ahead(5, 10).at, 5u);
+    bench b(program);
+    b.core->run_ahead(5, never);
+    b.core->sync(7);
+    EXPECT_EQ(b.reg(6), 7u);
+}
+
 TEST(protocol, device_accesses_wait_for_kernel_time) {
     const std::int32_t fifo = -512;
     bench b({nop(), nop(), load(0, fifo, 6), load(0, fifo, 7), store(7, 0, fifo), branch(0x14), nop()});
