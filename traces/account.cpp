@@ -181,9 +181,13 @@ void account::sent(card& at, const interval& when, std::span<const std::uint8_t>
             who->on_packet_of(side.sending->message, *header);
         }
     if ((header->flags & abi::packet_last) == 0) return;
-    if (consumes_descriptor(*header))
-        on_wire_[{header->connection_key, header->source_vi, header->destination_vi, header->sequence}] =
-            side.sending;
+    if (consumes_descriptor(*header)) {
+        auto& under_way =
+            on_wire_[{header->connection_key, header->source_vi, header->destination_vi, header->sequence}];
+        std::erase_if(under_way,
+                      [&](const path_ptr& p) { return p->message.sender == side.sending->message.sender; });
+        under_way.push_back(side.sending);
+    }
     side.sending.reset();
 }
 
@@ -203,8 +207,13 @@ void account::received(const std::string& name, const interval& when, std::span<
     const auto found =
         on_wire_.find({header->connection_key, header->source_vi, header->destination_vi, header->sequence});
     if (found == on_wire_.end()) return;
-    const path_ptr p = found->second;
-    on_wire_.erase(found);
+    auto& under_way = found->second;
+    const auto from_elsewhere =
+        std::ranges::find_if(under_way, [&](const path_ptr& one) { return one->message.sender != name; });
+    const auto arrived = from_elsewhere != under_way.end() ? from_elsewhere : under_way.begin();
+    const path_ptr p = *arrived;
+    under_way.erase(arrived);
+    if (under_way.empty()) on_wire_.erase(found);
     card& at = cards_[name];
     auto& slots = at.vis[header->destination_vi].receive_slots;
     if (slots.empty()) return;

@@ -101,7 +101,9 @@ private:
 
     std::unordered_map<const sim::probe*, place> places_;  // looked up, never walked
     std::map<std::string, card> cards_;
-    std::map<packet_name, path_ptr> on_wire_;
+    /// Both directions of a connection may have the same name: VIs of one number, at the same sequence. No VI
+    /// is connected to itself, so of two the one that another card sent is meant.
+    std::map<packet_name, std::vector<path_ptr>> on_wire_;
     std::vector<message_path> finished_;
     std::size_t posted_ = 0;
     std::vector<message_listener*> listeners_;

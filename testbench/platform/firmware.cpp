@@ -140,10 +140,11 @@ void compile_firmware(const fs::path& folder, const fs::path& image, bool allow_
 
 firmware load_firmware(const located& what) {
     std::error_code none;
-    const temporary_folder scratch;
+    std::shared_ptr<temporary_folder> scratch;
     fs::path file;
     if (fs::is_directory(what.text, none) && what.text.find('/') != std::string::npos) {
-        file = scratch.path() / "firmware.elf";
+        scratch = std::make_shared<temporary_folder>();
+        file = scratch->path() / "firmware.elf";
         compile_firmware(what.text, file, false);
     } else {
         try {
@@ -153,7 +154,7 @@ firmware load_firmware(const located& what) {
         }
     }
     try {
-        return {fs::path(what.text).stem(), linker::image(file), sha256(read_file(file))};
+        return {fs::path(what.text).stem(), scratch, linker::image(file), sha256(read_file(file))};
     } catch (const linker::image_error& error) {
         throw sim::input_error("{}: {}", what.origin, error.what());
     }

@@ -27,6 +27,7 @@ private:
 /// A linked image and what it came from.
 struct firmware {
     std::string name;
+    std::shared_ptr<temporary_folder> folder;  ///< of an image compiled here; null: it stands elsewhere
     linker::image image;
     std::string sha256;
 };

@@ -39,12 +39,12 @@ struct node_block : sim::module {
     card_block nic{"nic"};
 };
 
-/// Route byte, header of a one-packet send from VI 5 to VI 9, eight bytes of payload.
-std::vector<std::uint8_t> packet(bool with_route, std::uint8_t sequence) {
+/// Route byte, header of a one-packet send from VI 5 to VI `to`, eight bytes of payload.
+std::vector<std::uint8_t> packet(bool with_route, std::uint8_t sequence, std::uint8_t to = 9) {
     constexpr std::size_t route = 1, payload = 8;
     std::vector<std::uint8_t> bytes(route + sizeof(abi::packet_header) + payload, 0xEE);
     const std::array<std::uint8_t, 20> header{
-        0,  0, 0x56, 0x49, abi::packet_send, abi::packet_first | abi::packet_last, 0, 8, 0, 9, 0, 5, 0, 0, 0,
+        0,  0, 0x56, 0x49, abi::packet_send, abi::packet_first | abi::packet_last, 0, 8, 0, to, 0, 5, 0, 0, 0,
         77, 0, 0,    0,    sequence};
     bytes[0] = 0x81;
     std::copy(header.begin(), header.end(), bytes.begin() + route);
@@ -121,6 +121,27 @@ TEST(account, a_packet_that_is_sent_again_belongs_to_no_new_message) {
     ASSERT_EQ(w.watching.messages().size(), 1u);
     EXPECT_EQ(w.watching.messages().front()[checkpoint::send], 10'700u);
     EXPECT_EQ(w.watching.messages().front().latency(), 21'300u);
+}
+
+// VI 5 of one node talks to VI 5 of the other, and both are at sequence 0.
+TEST(account, directions_of_a_connection_are_told_apart) {
+    world w;
+    for (node_block* node : {&w.a, &w.b}) {
+        node->vipl.span_.report(0, 1, "VipPostRecv",
+                                {{"card", 0}, {"vi", 5}, {"slot", receive_slot}, {"bytes", 8}});
+        node->vipl.span_.report(10, 20, "VipPostSend",
+                                {{"card", 0}, {"vi", 5}, {"slot", send_slot}, {"bytes", 8}});
+        node->nic.send.packet_->report(100, packet(true, 0, 5), "last part", {{"address", 0x800}});
+    }
+    for (node_block* node : {&w.a, &w.b}) {
+        node->nic.receive.packet_->report(200, packet(false, 0, 5), "packet", {{"address", 0x600}});
+        node->vipl.span_.report(300, 310, "VipRecvDone",
+                                {{"card", 0}, {"vi", 5}, {"slot", receive_slot}, {"bytes", 8}});
+    }
+    ASSERT_EQ(w.watching.messages().size(), 2u);
+    for (const message_path& m : w.watching.messages()) EXPECT_NE(m.sender, m.receiver);
+    EXPECT_EQ(w.watching.messages()[0].receiver, "node0.nic");
+    EXPECT_EQ(w.watching.messages()[1].receiver, "node1.nic");
 }
 
 TEST(account, what_lies_before_an_earlier_checkpoint_counts_as_overlap) {
