@@ -3,7 +3,7 @@
 // Messages through the MyVIA firmware's logic, between VIs of one (fake) card: over its link or inside it.
 #include <gtest/gtest.h>
 
-#include "testbench/tests/firmware/fake_card.h"
+#include "testbench/tests/firmware/vi_pair.h"
 
 namespace vinic::testbench {
 namespace {
@@ -97,22 +97,12 @@ TEST_P(myvia_random_messages, arrive_byte_by_byte) {
     const traffic& with = GetParam();
     fake_card card({.seed = with.seed, .laziness = 1 + with.seed % 4});
     constexpr uint32_t pairs = 2, rounds = 25, room = 70000;
-    struct pair {
-        library_vi from, to;
-        memory_region source, target;
-        std::deque<std::pair<bytes, uint64_t>> expected;
-    };
-    pair all[pairs];
-    for (uint32_t i = 0; i != pairs; ++i) {
-        all[i].from = card.create_vi(10 + i, with.reliability, 8, 100 + i);
-        all[i].to = card.create_vi(20 + i, with.reliability, 8, 100 + i);
-        card.connect(10 + i, 20 + i, with.route, 0x100 + i);
-        all[i].source = card.register_memory(0x5000000000 + card.random() % 4096, 4 * (room + 8192), 100 + i);
-        all[i].target = card.register_memory(0x6000000000 + card.random() % 4096, 4 * (room + 8192), 100 + i);
-    }
+    vi_pair all[pairs];
+    for (uint32_t i = 0; i != pairs; ++i)
+        all[i].open(card, i, with.reliability, 8, with.route, 4 * (room + 8192));
     uint32_t posted = 0, received = 0;
     while (received != pairs * rounds) {
-        pair& one = all[card.random() % pairs];
+        vi_pair& one = all[card.random() % pairs];
         if (posted != pairs * rounds && one.expected.size() < 4 &&
             one.from.send.posted - one.from.send.seen < 4 && one.to.receive.posted != rounds) {
             const uint32_t slot = one.to.receive.posted % 4;
@@ -137,23 +127,9 @@ TEST_P(myvia_random_messages, arrive_byte_by_byte) {
             ++posted;
         }
         card.run(card.random() % 40);
-        for (pair& each : all) {
-            while (card.completed(each.from, each.from.send))
-                ASSERT_EQ(card.take(each.from, each.from.send).status, done_send);
-            while (card.completed(each.to, each.to.receive)) {
-                const auto [data, at] = each.expected.front();
-                each.expected.pop_front();
-                EXPECT_EQ(card.take(each.to, each.to.receive),
-                          (completion{done_receive, static_cast<uint32_t>(data.size()), 0}));
-                ASSERT_TRUE(card.read(each.target, at, data.size()) == data) << "message " << received;
-                ++received;
-            }
-        }
-        ASSERT_TRUE(card.violations.empty()) << card.violations.front();
+        for (vi_pair& each : all) ASSERT_NO_FATAL_FAILURE(each.take(card, received));
     }
-    for (pair& each : all)
-        while (each.from.send.seen != each.from.send.posted)
-            EXPECT_EQ(card.wait(each.from, each.from.send).status, done_send);
+    for (vi_pair& each : all) ASSERT_NO_FATAL_FAILURE(each.finish(card));
     EXPECT_TRUE(card.take_events().empty());
 }
 

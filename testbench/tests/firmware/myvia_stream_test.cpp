@@ -4,7 +4,7 @@
 // send engine, which may be done at any look that the firmware has at it, in the midst of its work too.
 #include <gtest/gtest.h>
 
-#include "testbench/tests/firmware/fake_card.h"
+#include "testbench/tests/firmware/vi_pair.h"
 
 namespace vinic::testbench {
 namespace {
@@ -36,20 +36,12 @@ class myvia_stream : public testing::TestWithParam<stream> {};
 TEST_P(myvia_stream, arrives_byte_by_byte) {
     fake_card card({.seed = GetParam().seed, .laziness = 1 + GetParam().seed % 3});
     constexpr uint32_t pairs = 2, count = 200, slots = 32, room = 9000;
-    struct pair {
-        library_vi from, to;
-        memory_region source, target;
+    struct pair : vi_pair {
         uint32_t window = 1;
-        std::deque<std::pair<bytes, uint64_t>> expected;
     };
     pair all[pairs];
-    for (uint32_t i = 0; i != pairs; ++i) {
-        all[i].from = card.create_vi(10 + i, GetParam().reliability, slots, 100 + i);
-        all[i].to = card.create_vi(20 + i, GetParam().reliability, slots, 100 + i);
-        card.connect(10 + i, 20 + i, 1, 0x100 + i);
-        all[i].source = card.register_memory(0x5000000000 + card.random() % 4096, slots * room, 100 + i);
-        all[i].target = card.register_memory(0x6000000000 + card.random() % 4096, slots * room, 100 + i);
-    }
+    for (uint32_t i = 0; i != pairs; ++i)
+        all[i].open(card, i, GetParam().reliability, slots, 1, slots * room);
     uint32_t received = 0;
     while (received != pairs * count) {
         pair& one = all[card.random() % pairs];
@@ -69,23 +61,9 @@ TEST_P(myvia_stream, arrives_byte_by_byte) {
             one.expected.emplace_back(data, one.target.address + offset);
         }
         card.run(card.random() % 20);
-        for (pair& each : all) {
-            while (card.completed(each.from, each.from.send))
-                ASSERT_EQ(card.take(each.from, each.from.send).status, done_send);
-            while (card.completed(each.to, each.to.receive)) {
-                const auto [data, at] = each.expected.front();
-                each.expected.pop_front();
-                ASSERT_EQ(card.take(each.to, each.to.receive),
-                          (completion{done_receive, static_cast<uint32_t>(data.size()), 0}));
-                ASSERT_TRUE(card.read(each.target, at, data.size()) == data) << "message " << received;
-                ++received;
-            }
-        }
-        ASSERT_TRUE(card.violations.empty()) << card.violations.front();
+        for (vi_pair& each : all) ASSERT_NO_FATAL_FAILURE(each.take(card, received));
     }
-    for (pair& each : all)
-        while (each.from.send.seen != each.from.send.posted)
-            ASSERT_EQ(card.wait(each.from, each.from.send).status, done_send);
+    for (vi_pair& each : all) ASSERT_NO_FATAL_FAILURE(each.finish(card));
     EXPECT_TRUE(card.take_events().empty());
     expect_all_buffers_free(card);
 }
