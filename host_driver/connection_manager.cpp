@@ -152,7 +152,7 @@ status connection_manager::connect(host::process& on, const std::shared_ptr<vi>&
                                                        .path = *path,
                                                        .peer_max_transfer_bytes = peer_max_transfer_bytes});
     if (result != status::success) return status::error_resource;
-    which->state = vi_state::connected;
+    which->enter(vi_state::connected);
     agent_.connections.add();
     return status::success;
 }
@@ -161,7 +161,7 @@ status connection_manager::connect(host::process& on, const std::shared_ptr<vi>&
 void connection_manager::give_back(host::process& on, const std::shared_ptr<vi>& which) {
     if (which->state == vi_state::connected)
         agent_.card_.disconnect_vi(on, which->index, vi_state::idle, true);
-    which->state = vi_state::idle;
+    which->enter(vi_state::idle);
 }
 
 // --- Client ---------------------------------------------------------------------------------------------
@@ -177,7 +177,7 @@ status connection_manager::request(host::process& on, const std::shared_ptr<vi>&
         std::make_shared<attempt>("the answer to a connection request of " + std::string(agent_.name()));
     mine->from = from;
     clients_[id] = mine;
-    from->state = vi_state::connect_pending;
+    from->enter(vi_state::connect_pending);
     from->link = {.peer = remote.host, .attempt = id};
 
     abi::connection_packet packet = make(abi::connection_request, remote.host);
@@ -207,7 +207,7 @@ status connection_manager::request(host::process& on, const std::shared_ptr<vi>&
         result = mine->answer.kind == abi::connection_reject ? status::reject : status::no_match;
     }
     const bool told = result == status::reject || result == status::no_match;
-    if (result != status::success) from->state = vi_state::idle;
+    if (result != status::success) from->enter(vi_state::idle);
     packet.kind = result == status::success ? abi::connection_confirm : abi::connection_cancel;
     if (!told) send(on, packet);
     clients_.erase(id);
@@ -312,7 +312,7 @@ status connection_manager::accept(host::process& on, const std::shared_ptr<incom
     if (const status s = compare(with->attributes, which->client_attributes); s != status::success) return s;
     which->at = phase::accepting;
     which->server = with;
-    with->state = vi_state::connect_pending;
+    with->enter(vi_state::connect_pending);
     status result = connect(
         on, with,
         {.peer = which->client, .peer_vi = which->client_vi, .key = which->key, .attempt = which->attempt},
@@ -399,7 +399,7 @@ status connection_manager::disconnect(host::process& on, const std::shared_ptr<v
             break;
         case vi_state::connected:
         case vi_state::error:
-            which->state = vi_state::idle;
+            which->enter(vi_state::idle);
             agent_.card_.disconnect_vi(on, which->index, vi_state::idle, false);
             if (before == vi_state::connected) tell_peer(on, *which);
             agent_.wake(*which);
@@ -433,7 +433,7 @@ void connection_manager::on_disconnect(host::process& on, const abi::connection_
             which.at = incoming_connection::phase::confirmed;
             which.answered.wake_all();
         }
-        mine->state = vi_state::error;
+        mine->enter(vi_state::error);
         agent_.card_.disconnect_vi(on, mine->index, vi_state::error, false);
         agent_.raise(mine, error_code::connection_lost, 0);
         agent_.wake(*mine);

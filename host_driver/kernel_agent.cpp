@@ -85,6 +85,18 @@ kernel_agent::kernel_agent(const sc_core::sc_module_name& name, host::cpu& cpu, 
                                .min = 0,
                                .max = 1'000'000,
                                .help = "repetitions of an unanswered disconnection"}),
+      watched_vis(*this, {.name = "watched_vis",
+                          .unit = "vis",
+                          .value = 16,
+                          .min = 0,
+                          .max = 65535,
+                          .help = "VIs, from number 0, whose state and queues waveforms and logs show"}),
+      watched_queues(*this, {.name = "watched_queues",
+                             .unit = "queues",
+                             .value = 16,
+                             .min = 0,
+                             .max = 65535,
+                             .help = "completion queues, from number 0, whose depth they show"}),
       registrations(*this, "registrations", "memory regions registered"),
       connections(*this, "connections", "VIs connected"),
       control_packets_sent(*this, "control_packets_sent", "control packets sent"),
@@ -98,6 +110,9 @@ kernel_agent::kernel_agent(const sc_core::sc_module_name& name, host::cpu& cpu, 
       rail_(rail),
       started_("the start of " + std::string(this->name())),
       work_arrived_("work for " + std::string(this->name())) {
+    for (unsigned i = 0; i < watched_vis; ++i) vi_watches_.push_back(std::make_unique<vi_watch>(*this, i));
+    for (unsigned i = 0; i < watched_queues; ++i)
+        queue_watches_.push_back(std::make_unique<queue_watch>(*this, i, cpu_.ram()));
     cpu_.spawn(this->name(), nullptr, [this](host::process& on) { on.trap([&] { run(on); }); });
 }
 
@@ -235,6 +250,10 @@ status kernel_agent::create_vi(host::process& on, const std::shared_ptr<instance
         vis_.erase(fresh->id);
         return s;
     }
+    if (fresh->index < vi_watches_.size()) fresh->watch = vi_watches_[fresh->index].get();
+    fresh->enter(vi_state::idle);
+    fresh->queue_changed(false);
+    fresh->queue_changed(true);
     use_tag(*nic, attributes.tag);
     for (const auto& q : {fresh->send_queue, fresh->receive_queue})
         if (q) ++q->uses;
@@ -255,9 +274,12 @@ void kernel_agent::free_vi(host::process& on, const std::shared_ptr<vi>& which) 
     card_.destroy_vi(on, which->index);
     for (const auto& q : {which->send_queue, which->receive_queue}) {
         if (!q) continue;
+        const std::uint32_t before = q->watch ? q->ring->pending() : 0;
         q->ring->forget(which->index);
+        if (q->watch) q->watch->leave(before - q->ring->pending());
         --q->uses;
     }
+    if (which->watch) which->watch->goes();
     release_tag(*which->owner, which->attributes.tag);
     vis_.erase(which->id);
     wake(*which);
@@ -303,6 +325,10 @@ status kernel_agent::create_queue(host::process& on, const std::shared_ptr<insta
         queues_.erase(fresh->id);
         return s;
     }
+    if (fresh->index < queue_watches_.size()) {
+        fresh->watch = queue_watches_[fresh->index].get();
+        fresh->watch->follow(fresh->ring);
+    }
     made = fresh;
     return status::success;
 }
@@ -318,6 +344,7 @@ status kernel_agent::destroy_queue(host::process& on, const std::shared_ptr<queu
 void kernel_agent::free_queue(host::process& on, const std::shared_ptr<queue>& which) {
     which->alive = false;
     card_.destroy_queue(on, which->index);
+    if (which->watch) which->watch->goes();
     queues_.erase(which->id);
     which->completed.wake_all();
 }
@@ -330,6 +357,7 @@ status kernel_agent::resize_queue(host::process& on, const std::shared_ptr<queue
         return status::error_resource;
     const auto room = static_cast<std::uint32_t>(entries + queue_slack_entries);
     const status result = card_.resize_queue(on, which->index, room, which->ring);
+    if (which->watch) which->watch->follow(which->ring);
     which->completed.wake_all();  // whoever armed the old ring looks at the new one
     return result;
 }
@@ -390,7 +418,7 @@ void kernel_agent::raise(const std::shared_ptr<vi>& which, error_code code,
 
 void kernel_agent::break_vi(host::process& on, const std::shared_ptr<vi>& which, bool on_card) {
     if (which->state != vi_state::connected) return;
-    which->state = vi_state::error;
+    which->enter(vi_state::error);
     if (on_card) card_.disconnect_vi(on, which->index, vi_state::error, false);
     connecting.tell_peer(on, *which);
     wake(*which);

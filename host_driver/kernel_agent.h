@@ -50,6 +50,8 @@ public:
     sim::parameter<std::uint64_t> connect_retry_max_us;
     sim::parameter<std::uint64_t> accept_limit_us;
     sim::parameter<std::uint64_t> disconnect_tries;
+    sim::parameter<std::uint64_t> watched_vis;
+    sim::parameter<std::uint64_t> watched_queues;
 
     sim::counter<sim::unit::events> registrations;
     sim::counter<sim::unit::events> connections;
@@ -169,6 +171,8 @@ private:
     handle_table<vi> vis_;
     handle_table<queue> queues_;
     page_allocator pages_;
+    std::vector<std::unique_ptr<vi_watch>> vi_watches_;        // by number
+    std::vector<std::unique_ptr<queue_watch>> queue_watches_;  // likewise
 };
 
 }  // namespace vinic::driver

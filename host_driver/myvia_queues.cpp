@@ -156,6 +156,23 @@ std::uint32_t myvia_completion_queue::pending() const {
     return count;
 }
 
+host::physical_range myvia_completion_queue::memory() const {
+    return {.begin = ring_.begin(), .bytes = entries_ * sizeof(myvia::completion_entry)};
+}
+
+// An entry is there when its valid mark is.
+std::uint32_t myvia_completion_queue::entries_in(const host::physical_range& written) const {
+    constexpr std::uint64_t entry_bytes = sizeof(myvia::completion_entry);
+    const std::uint64_t first_mark = ring_.begin() + offsetof(myvia::completion_entry, valid);
+    const auto marks_before = [&](host::physical_address end) {
+        return end <= first_mark
+                   ? 0
+                   : std::min<std::uint64_t>((end - first_mark - 1) / entry_bytes + 1, entries_);
+    };
+    return static_cast<std::uint32_t>(marks_before(written.begin + written.bytes) -
+                                      marks_before(written.begin));
+}
+
 // The card counts the queue's completions across its rings.
 void myvia_completion_queue::continues(const completion_queue& before) {
     const auto& old = static_cast<const myvia_completion_queue&>(before);

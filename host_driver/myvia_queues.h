@@ -116,6 +116,8 @@ public:
     bool head_valid() const override { return valid(taken_); }
     entry take() override;
     std::uint32_t pending() const override;
+    host::physical_range memory() const override;
+    std::uint32_t entries_in(const host::physical_range& written) const override;
     void continues(const completion_queue& before) override;
     void forget(std::uint32_t vi) override;
     void arm(host::process& on) override;

@@ -9,6 +9,7 @@
 
 #include "host_driver/card_driver.h"
 #include "host_driver/types.h"
+#include "host_driver/watched_objects.h"
 #include "host_driver/work_queue.h"
 #include "hw/host/address_space.h"
 #include "hw/host/process.h"
@@ -100,6 +101,7 @@ struct queue {
     std::uint32_t uses = 0;  ///< by queues of VIs
     bool notify = false;
     bool alive = true;
+    queue_watch* watch = nullptr;  ///< null: nobody can
     host::wait_queue completed;
 };
 
@@ -116,6 +118,14 @@ struct vi {
         : send_completed("a completion on the send queue of " + what),
           receive_completed("a completion on the receive queue of " + what) {}
 
+    void enter(vi_state next) {
+        state = next;
+        if (watch) watch->enters(next);
+    }
+    /// Descriptors have been posted or taken back.
+    void queue_changed(bool receive) {
+        if (watch) watch->holds(receive, work(receive)->outstanding());
+    }
     host::wait_queue& completed(bool receive) { return receive ? receive_completed : send_completed; }
     const std::shared_ptr<work_queue>& work(bool receive) const {
         return receive ? queues.receive : queues.send;
@@ -127,6 +137,7 @@ struct vi {
     vi_attributes attributes;
     vi_state state = vi_state::idle;
     bool alive = true;
+    vi_watch* watch = nullptr;  ///< null: nobody can
     vi_queues queues;
     std::shared_ptr<queue> send_queue;
     std::shared_ptr<queue> receive_queue;

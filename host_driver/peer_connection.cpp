@@ -34,7 +34,7 @@ status connection_manager::peer_request(host::process& on, const std::shared_ptr
     mine->deadline = deadline;
     mine->interval = first_interval();
     mine->next_send = sim::now() + mine->interval;
-    from->state = vi_state::connect_pending;
+    from->enter(vi_state::connect_pending);
     from->link = {.peer = remote.host, .attempt = mine->id};
     peers_[mine->id] = mine;
     send_peer(on, *mine);
@@ -58,7 +58,7 @@ status connection_manager::peer_done(host::process& on, const std::shared_ptr<vi
 void connection_manager::finish(peer_attempt& which, status result) {
     which.result = result;
     which.at = result == status::success ? peer_attempt::phase::connected : peer_attempt::phase::failed;
-    if (result != status::success) which.from->state = vi_state::idle;
+    if (result != status::success) which.from->enter(vi_state::idle);
     which.over.wake_all();
 }
 

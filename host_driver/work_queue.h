@@ -67,6 +67,9 @@ public:
     virtual entry take() = 0;
     /// How many entries stand in the queue now.
     virtual std::uint32_t pending() const = 0;
+    /// The memory of the ring, and how many entries stand in the part of it that is written.
+    virtual host::physical_range memory() const = 0;
+    virtual std::uint32_t entries_in(const host::physical_range& written) const = 0;
     /// This ring has replaced `before`, which has been emptied.
     virtual void continues(const completion_queue& before) = 0;
     /// Entries of this VI that stand in the queue now are forgotten: the VI is gone.

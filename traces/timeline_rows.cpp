@@ -30,11 +30,13 @@ constexpr std::array of_node{
     pattern{"host.cpu.interrupt", kind::spans, 1000, "driver: interrupts", ""},
     pattern{"host.bridge.load", kind::spans, 1100, "host bridge: loads", ""},
     pattern{"bus.transaction", kind::transactions, 1200, "bus", "bus"},
+    pattern{"agent.queue*.depth", kind::depth, 0, "completion queue {}", ""},
+    pattern{"host.interrupt_line.level", kind::depth, 0, "interrupt line", ""},
 };
 constexpr std::array of_card{
     pattern{"pci.write", kind::spans, 0, "doorbells and writes", ""},
-    pattern{"doorbell.doorbell", kind::spans, 1, "doorbell FIFO", ""},
-    pattern{"doorbell.depth", kind::depth, 0, "doorbell FIFO", ""},
+    pattern{"doorbells.doorbell", kind::spans, 1, "doorbell FIFO", ""},
+    pattern{"doorbells.depth", kind::depth, 0, "doorbell FIFO", ""},
     pattern{"lanai.function", kind::function, 2, "core", ""},
     pattern{"dma.channel*.block", kind::spans, 10, "DMA {}", "DMA {}"},
     pattern{"dma.channel*.payload", kind::spans, 10, "DMA {}", ""},

@@ -17,6 +17,7 @@ bool take_entry(program& p, queue_object& queue, VIP_VI_HANDLE* vi, VIP_BOOLEAN*
         } else {
             return false;
         }
+        if (queue.kernel->watch) queue.kernel->watch->leave(1);
         const auto found = p.vi_on_card.find({queue.nic->card, entry.vi});
         if (found == p.vi_on_card.end()) continue;
         *vi = found->second;

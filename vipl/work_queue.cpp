@@ -90,6 +90,7 @@ VIP_RETURN post(VIP_VI_HANDLE handle, bool receive, const VIP_DESCRIPTOR* descri
     write_status(t.of, where, 0);
     const host::physical_address slot = vi->kernel->work(receive)->tail().begin;
     vi->kernel->work(receive)->post(t.self, bytes, where, memory_handle);
+    vi->kernel->queue_changed(receive);
     t.of.lib.posts.add();
     if (!receive) t.of.lib.messages.add();
     report(t, *vi, begin, receive ? "VipPostRecv" : "VipPostSend", slot, length_in(bytes),
@@ -151,6 +152,7 @@ VIP_RETURN take_descriptor(thread& t, vi_object& vi, bool receive, VIP_DESCRIPTO
     const host::physical_address slot = vi.kernel->work(receive)->head().begin;
     const driver::descriptor_completion completion = vi.kernel->work(receive)->take();
     const std::uint32_t queued = vi.kernel->work(receive)->outstanding();
+    vi.kernel->queue_changed(receive);
     t.self.compute(t.of.lib.done_clocks);
     t.of.lib.completions.add();
     const std::array<std::uint32_t, 2> results{completion.immediate_data, completion.length};

@@ -177,7 +177,7 @@ void memory::write(physical_address at, std::span<const std::byte> from) {
     });
     mark_changed({at, from.size()}, sim::now());
     for (const watched& w : watched_)
-        if (touches({at, from.size()}, w)) w.who->changes_at(sim::now());
+        if (touches({at, from.size()}, w)) w.who->changes_at(sim::now(), {at, from.size()});
 }
 
 void memory::dma_read(physical_address at, std::span<std::byte> into) {
@@ -208,7 +208,7 @@ void memory::enqueue(pending_write what) {
     if (what.at <= sim::now())
         throw sim::model_error(this->name(), "a write must become visible in the future");
     for (const watched& w : watched_)
-        if (touches(what.where, w)) w.who->changes_at(what.at);
+        if (touches(what.where, w)) w.who->changes_at(what.at, what.where);
     const auto later =
         std::upper_bound(pending_.begin(), pending_.end(), what.at,
                          [](sim::picoseconds at, const pending_write& p) { return at < p.at; });
@@ -257,13 +257,13 @@ bool memory::touches(const physical_range& range, const watched& w) const {
 void memory::watch(const physical_range& range, memory_watcher& who) {
     watched_.push_back({range, nullptr, &who});
     for (const pending_write& p : pending_)
-        if (touches(p.where, watched_.back())) who.changes_at(p.at);
+        if (touches(p.where, watched_.back())) who.changes_at(p.at, p.where);
 }
 
 void memory::watch_pages_of(const void* owner, memory_watcher& who) {
     watched_.push_back({{}, owner, &who});
     for (const pending_write& p : pending_)
-        if (touches(p.where, watched_.back())) who.changes_at(p.at);
+        if (touches(p.where, watched_.back())) who.changes_at(p.at, p.where);
 }
 
 void memory::unwatch(memory_watcher& who) {

@@ -40,8 +40,9 @@ struct physical_range {
 class memory_watcher {
 public:
     virtual ~memory_watcher() = default;
-    /// A processor that looks at `at` or later sees the new contents; `at` lies in the future.
-    virtual void changes_at(sim::picoseconds at) = 0;
+    /// A processor that looks at `at` or later sees the new contents of `where`; `at` lies in the future, or
+    /// is now.
+    virtual void changes_at(sim::picoseconds at, const physical_range& where) = 0;
 };
 
 /// The RAM of one node: page frames of 4 KiB at simulated physical addresses from 0, each backed by real

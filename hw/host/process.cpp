@@ -240,7 +240,7 @@ void process::acted() {
     history_.clear();
 }
 
-void process::changes_at(sim::picoseconds at) {
+void process::changes_at(sim::picoseconds at, const physical_range&) {
     if (at == sim::now()) disturbed_at_ = at;
     if (!nap_.asleep()) return;
     nap_.wake_at(at);

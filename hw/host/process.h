@@ -98,7 +98,7 @@ public:
     /// write to it ends the sleep. One that reads only through the library says no.
     void reads_memory_directly(bool yes) { reads_memory_directly_ = yes; }
     /// Something that its polls may observe changed now, other than through memory.
-    void disturb() { changes_at(sim::now()); }
+    void disturb() { changes_at(sim::now(), {}); }
 
     sim::value_probe kernel_probe;
 
@@ -122,7 +122,7 @@ private:
     void found_something();
     void count_slept_polls(clocks executed = 0);
     bool replay(const poll_point& point, bool& real);
-    void changes_at(sim::picoseconds at) override;
+    void changes_at(sim::picoseconds at, const physical_range& where) override;
     void acted() override;
     void goes_on() override;
     clocks left_from(std::uint64_t edge) const override;

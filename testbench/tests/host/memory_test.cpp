@@ -90,7 +90,7 @@ TEST_F(memory_test, a_dma_write_is_visible_from_its_time_on_and_to_dma_at_once) 
 }
 
 struct listener : memory_watcher {
-    void changes_at(sim::picoseconds at) override { heard.push_back(at); }
+    void changes_at(sim::picoseconds at, const physical_range&) override { heard.push_back(at); }
     std::vector<sim::picoseconds> heard;
 };
 
