@@ -97,10 +97,12 @@ physical_address address_space::translate(virtual_address address) {
     if (address < base_ || address >= base_ + arena_bytes)
         throw sim::model_error(ram_.name(), fmt::format("no frame behind virtual address {:#x}", address));
     const std::uint64_t page = address / page_bytes;
-    const auto [at, is_new] = frames_.try_emplace(page, 0);
-    if (is_new)
-        at->second = ram_.allocate_frame(reinterpret_cast<std::byte*>(page * page_bytes),
-                                         static_cast<const user_memory*>(this));
+    auto at = frames_.find(page);
+    if (at == frames_.end()) {
+        const physical_address frame = ram_.allocate_frame(reinterpret_cast<std::byte*>(page * page_bytes),
+                                                           static_cast<const user_memory*>(this));
+        at = frames_.emplace(page, frame).first;
+    }
     return at->second + (address & page_mask);
 }
 

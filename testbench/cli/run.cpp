@@ -116,6 +116,14 @@ void write(places& to, const run_options& options, const run_report& report, con
     throw std::runtime_error(text);
 }
 
+/// What the script printed and which checks failed, of a run that has no report.
+void print_without_report(const run_options& options, const results& found) {
+    std::FILE* const to = options.json == "-" ? stderr : stdout;
+    for (const std::string& line : found.lines()) fmt::print(to, "{}\n", line);
+    for (const std::string& failed : found.failed_checks())
+        fmt::print(stderr, "vinic: check failed: {}\n", failed);
+}
+
 }  // namespace
 
 status run(const run_options& options) {
@@ -147,12 +155,18 @@ status run(const run_options& options) {
     if (options.statistics_every)
         driver.stop_every(*options.statistics_every, [&](sim::picoseconds now) { series.add(now); });
     if (is_terminal(STDERR_FILENO) && !options.reproducible) driver.show_progress(found);
-    const ending end = driver.run(options.until, interrupt);
-    if (options.statistics_every) series.add(sim::now());
-    watching.finish();
-    cores.finish();
-    if (end == ending::deadlock) report_deadlock(built);
-    if (end == ending::interrupted) throw interrupted(fmt::format("interrupted at {} ps", sim::now()));
+    ending end{};
+    try {
+        end = driver.run(options.until, interrupt);
+        if (options.statistics_every) series.add(sim::now());
+        watching.finish();
+        cores.finish();
+        if (end == ending::deadlock) report_deadlock(built);
+        if (end == ending::interrupted) throw interrupted(fmt::format("interrupted at {} ps", sim::now()));
+    } catch (...) {
+        print_without_report(options, found);
+        throw;
+    }
 
     run_report report{.design = on.name,
                       .parameters = changed_parameters(on),
