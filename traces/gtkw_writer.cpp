@@ -49,6 +49,13 @@ const std::vector<group>& groups_of_node() {
           {"host.bridge.store"},
           {"host.bridge.load"},
           {"host.interrupt_line.level"}}},
+        {"VIs and completion queues",
+         yellow,
+         false,
+         {{"agent*.vi*.state"},
+          {"agent*.vi*.send_depth", decimal},
+          {"agent*.vi*.receive_depth", decimal},
+          {"agent*.queue*.depth", decimal}}},
         {"bus",
          green,
          false,
@@ -101,6 +108,19 @@ const group& cables() {
     return all;
 }
 
+/// "node0.nic.dma.channel1.state" -> "dma channel1 state": GTKWave shows of a name, and of an alias, what is
+/// behind the last dot.
+std::string title_of(const std::string& name) {
+    std::string title = name.substr(name.find('.') + 1);
+    for (const char* block : {"nic.", "host.", "agent."})
+        if (title.starts_with(block)) title.erase(0, std::string_view(block).size());
+    std::ranges::replace(title, '.', ' ');
+    return title.substr(0, title.find('['));
+}
+
+/// Of VIs and completion queues there are more signals than a program makes.
+constexpr const char* perhaps_unused = "*.agent*.*";
+
 /// The parts of a save file, one after the other.
 class layout {
 public:
@@ -128,7 +148,7 @@ private:
         std::string text = fmt::format("[color] {}\n", static_cast<int>(shown_in));
         text += fmt::format("@{:x}\n", radix | right_justified);
         if (radix & filtered) text += fmt::format("^>1 {}\n", filter_);
-        return text + name + "\n";
+        return text + fmt::format("+{{{}}} {}\n", title_of(name), name);
     }
 
     std::string filter_;
@@ -138,7 +158,7 @@ private:
 }  // namespace
 
 gtkw_writer::gtkw_writer(const std::string& path, std::string wave, std::string filter, const wave_view& what)
-    : recorder(probes_matching({"*.vipl.call"}), what.when),
+    : recorder(probes_matching({"*.vipl.call", perhaps_unused}), what.when),
       path_(path),
       wave_(std::move(wave)),
       filter_(std::move(filter)),
@@ -157,9 +177,14 @@ gtkw_writer::gtkw_writer(const std::string& path, std::string wave, std::string 
 }
 
 void gtkw_writer::emit(const record& r) {
+    skipped(r);
     if (r.what != record::kind::span_begin) return;
     if (r.text == "VipPostSend") posted_.push_back(r.at);
     if (r.text == "VipRecvDone") taken_.push_back(r.end);
+}
+
+void gtkw_writer::skipped(const record& r) {
+    if (r.what == record::kind::value) used_.insert(probes()[r.probe]->name());
 }
 
 gtkw_writer::range gtkw_writer::opened_on(sim::picoseconds now) const {
@@ -173,6 +198,10 @@ gtkw_writer::range gtkw_writer::opened_on(sim::picoseconds now) const {
 void gtkw_writer::save(sim::picoseconds now) {
     constexpr unsigned window_width = 1600, window_height = 1000, names_width = 330, wave_width = 1200;
     layout rows(filter_);
+    std::erase_if(signals_, [this](const std::string& name) {
+        const std::string bare = name.substr(0, name.find('['));
+        return fnmatch(perhaps_unused, bare.c_str(), 0) == 0 && !used_.contains(bare);
+    });
     std::set<std::string> nodes;
     for (const std::string& name : signals_)
         if (name.starts_with("node")) nodes.insert(name.substr(0, name.find('.')));

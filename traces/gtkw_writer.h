@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,7 @@ public:
 
 protected:
     void emit(const record&) override;
+    void skipped(const record&) override;
     void window_opened(sim::picoseconds at) override { begin_ = at; }
     void window_closed(sim::picoseconds at) override { end_ = at; }
 
@@ -34,6 +36,7 @@ private:
 
     std::string path_, wave_, filter_;
     std::vector<std::string> signals_;  // as GTKWave names them
+    std::set<std::string> used_;        // of those that may stay unused
     bool windowed_;
     sim::picoseconds begin_ = 0, end_ = 0;
     std::vector<sim::picoseconds> posted_, taken_;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "traces/output_file.h"
@@ -12,11 +13,12 @@ namespace vinic::traces {
 /// One greppable line for each event, in order of time: picoseconds, probe, what.
 ///
 ///     12345000 node0.bus.transaction memory_read address=0x1000 bytes=0x40 for 150000 ps
-///     12360000 node0.nic.doorbell.depth 3
+///     12360000 node0.nic.doorbells.depth 3
 class log_writer : public recorder {
 public:
-    explicit log_writer(const std::string& path, const std::vector<std::string>& scopes = {"*"})
-        : recorder(scopes), file_(path) {}
+    explicit log_writer(const std::string& path, const std::vector<std::string>& scopes = {"*"},
+                        window when = {})
+        : recorder(probes_matching(scopes), std::move(when)), file_(path) {}
 
 protected:
     void emit(const record&) override;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "traces/packet_owners.h"
 
+#include <algorithm>
+
 namespace vinic::traces {
 
 namespace {
@@ -12,16 +14,33 @@ constexpr std::size_t remembered = 65536;
 
 void packet_owners::on_packet_of(const message_path& m, const abi::packet_header& h) {
     const packet_name name{h.connection_key, h.source_vi, h.destination_vi, h.sequence};
-    if (owners_.insert_or_assign(name, owner{m.sender, m.number, m.descriptor}).second)
-        oldest_.push_back(name);
+    std::vector<owner>& all = owners_[name];
+    const auto known = std::ranges::find(all, m.sender, &owner::sender);
+    if (known != all.end()) {
+        *known = {m.sender, m.number, m.descriptor};
+        return;
+    }
+    all.push_back({m.sender, m.number, m.descriptor});
+    oldest_.emplace_back(name, m.sender);
     if (oldest_.size() <= remembered) return;
-    owners_.erase(oldest_.front());
+    const auto& [oldest, sender] = oldest_.front();
+    const auto of = owners_.find(oldest);
+    std::erase_if(of->second, [&s = sender](const owner& o) { return o.sender == s; });
+    if (of->second.empty()) owners_.erase(of);
     oldest_.pop_front();
 }
 
-const packet_owners::owner* packet_owners::of(const abi::packet_header& h) const {
+const packet_owners::owner* packet_owners::of(const abi::packet_header& h, const sim::packet_probe& where,
+                                              std::span<const std::uint8_t> packet) const {
     const auto found = owners_.find({h.connection_key, h.source_vi, h.destination_vi, h.sequence});
-    return found == owners_.end() ? nullptr : &found->second;
+    if (found == owners_.end()) return nullptr;
+    const std::vector<owner>& all = found->second;
+    if (all.size() == 1) return &all.front();
+    const std::string way = where.name().substr(0, where.name().rfind('.'));
+    const std::string receiver = ways_.destination(way, packet) + ".";
+    const auto sender =
+        std::ranges::find_if(all, [&](const owner& o) { return !o.sender.starts_with(receiver); });
+    return sender == all.end() ? nullptr : &*sender;
 }
 
 }  // namespace vinic::traces

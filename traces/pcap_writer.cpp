@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "traces/pcapng.h"
 #include "traces/vi_packet.h"
@@ -59,8 +60,10 @@ std::string cable_of(const sim::probe& p) { return p.name().substr(0, p.name().s
 
 }  // namespace
 
-pcap_writer::pcap_writer(const std::string& path, account& messages, const cable_map& cables)
-    : recorder({"*.cable*.ab.packet", "*.cable*.ba.packet"}), file_(path) {
+pcap_writer::pcap_writer(const std::string& path, account& messages, const cable_map& cables, window when)
+    : recorder(probes_matching({"*.cable*.ab.packet", "*.cable*.ba.packet"}), std::move(when)),
+      file_(path),
+      owners_(cables) {
     messages.tell(owners_);
     write_header(cables);
 }
@@ -78,6 +81,7 @@ void pcap_writer::write_header(const cable_map& cables) {
     std::uint32_t interfaces = 0;
     std::string last;
     for (const sim::probe* p : probes()) {
+        if (!p->name().ends_with(from_a) && !p->name().ends_with(from_b)) continue;  // only for the window
         const std::string name = cable_of(*p);
         if (name != last) {
             ++interfaces;
@@ -99,8 +103,8 @@ void pcap_writer::write_header(const cable_map& cables) {
     }
 }
 
-std::string pcap_writer::comment(std::span<const std::uint8_t> bytes, std::string_view note,
-                                 std::uint64_t remainder) const {
+std::string pcap_writer::comment(const sim::packet_probe& where, std::span<const std::uint8_t> bytes,
+                                 std::string_view note, std::uint64_t remainder) const {
     std::string text;
     const auto header = vi_header_of(bytes);
     if (remainder != 0) {
@@ -109,7 +113,7 @@ std::string pcap_writer::comment(std::span<const std::uint8_t> bytes, std::strin
         text = fmt::format("{}, VI {} to VI {}", kind_name(header->kind), header->source_vi,
                            header->destination_vi);
         if (header->kind != abi::packet_control) text += fmt::format(", sequence {}", header->sequence);
-        if (const packet_owners::owner* of = owners_.of(*header))
+        if (const packet_owners::owner* of = owners_.of(*header, where, bytes))
             text +=
                 fmt::format(", message {} of {}, descriptor {:#x}", of->number, of->sender, of->descriptor);
     } else {
@@ -122,7 +126,7 @@ std::string pcap_writer::comment(std::span<const std::uint8_t> bytes, std::strin
 void pcap_writer::on_packet(const sim::packet_probe& p, sim::picoseconds at,
                             std::span<const std::uint8_t> bytes, std::string_view note,
                             std::span<const sim::field> fields) {
-    recorder::on_packet(p, at, bytes, comment(bytes, note, get(fields, "remainder")), fields);
+    recorder::on_packet(p, at, bytes, comment(p, bytes, note, get(fields, "remainder")), fields);
 }
 
 void pcap_writer::emit(const record& r) {

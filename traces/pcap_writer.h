@@ -21,7 +21,7 @@ namespace vinic::traces {
 class pcap_writer : public recorder {
 public:
     /// `messages` says which message a packet belongs to, and must watch already.
-    pcap_writer(const std::string& path, account& messages, const cable_map& cables);
+    pcap_writer(const std::string& path, account& messages, const cable_map& cables, window when = {});
 
     void on_packet(const sim::packet_probe&, sim::picoseconds at, std::span<const std::uint8_t> bytes,
                    std::string_view note, std::span<const sim::field> fields) override;
@@ -36,8 +36,8 @@ private:
         bool outbound;
     };
     void write_header(const cable_map& cables);
-    std::string comment(std::span<const std::uint8_t> bytes, std::string_view note,
-                        std::uint64_t remainder) const;
+    std::string comment(const sim::packet_probe& where, std::span<const std::uint8_t> bytes,
+                        std::string_view note, std::uint64_t remainder) const;
 
     output_file file_;
     packet_owners owners_;

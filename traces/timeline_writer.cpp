@@ -18,11 +18,11 @@ std::uint64_t get(std::span<const sim::field> fields, std::string_view name) {
     return found == fields.end() ? 0 : found->value;
 }
 
-std::vector<std::string> shown(const cable_map& cables) {
-    std::vector<std::string> names;
+std::vector<sim::probe*> shown(const cable_map& cables) {
+    std::vector<sim::probe*> all;
     for (const auto& [name, probe] : sim::simulation::current().probes())
-        if (timeline_row_of(*probe, cables)) names.push_back(name);
-    return names;
+        if (timeline_row_of(*probe, cables)) all.push_back(probe);
+    return all;
 }
 
 /// "fabric.cable0.ab.packet" and "fabric.cable0.ab.transmission": what they have in common.
@@ -48,13 +48,17 @@ constexpr std::size_t remembered_slices = 100'000;
 }  // namespace
 
 timeline_writer::timeline_writer(const std::string& path, account& messages, const cable_map& cables,
-                                 std::uint64_t limit_bytes)
-    : recorder(shown(cables)), events_(path, limit_bytes), rows_(probes().size()) {
+                                 std::uint64_t limit_bytes, window when)
+    : recorder(shown(cables), std::move(when)),
+      events_(path, limit_bytes),
+      owners_(cables),
+      rows_(probes().size()) {
+    events_.mute(!opened());
     messages.tell(flows_);
     messages.tell(owners_);
     for (std::uint32_t i = 0; i < probes().size(); ++i) {
         indices_.emplace(probes()[i], i);
-        add_row(*probes()[i], *timeline_row_of(*probes()[i], cables));
+        if (const auto row = timeline_row_of(*probes()[i], cables)) add_row(*probes()[i], *row);
     }
     // The send engine reports a part when it ends, a packet when it begins.
     const auto& all = sim::simulation::current().probes();
@@ -117,7 +121,7 @@ void timeline_writer::on_packet(const sim::packet_probe& p, sim::picoseconds,
     } else if (const auto header = vi_header_of(bytes)) {
         is.name = fmt::format("{}, VI {} to VI {}", kind_name(header->kind), header->source_vi,
                               header->destination_vi);
-        if (const packet_owners::owner* of = owners_.of(*header))
+        if (const packet_owners::owner* of = owners_.of(*header, p, bytes))
             is = {fmt::format("{}, message {} of {}", kind_name(header->kind), of->number, of->sender),
                   of->sender, of->number};
     }
@@ -142,6 +146,52 @@ void timeline_writer::emit(const record& r) {
         case record::kind::packet:
             return;
     }
+}
+
+/// What happens before the window is kept up to date, without a mark in the file.
+void timeline_writer::skipped(const record& r) {
+    row_state& state = rows_[r.probe];
+    if (r.what == record::kind::value) return value(state, r);
+    if (r.what != record::kind::span_begin) return;
+    begin_slice(state, r);
+    constexpr std::size_t many = 256;
+    if (begun_ > many) forget_slices(r.at);
+}
+
+/// Those that ended before `at`; what they held is used again.
+void timeline_writer::forget_slices(sim::picoseconds at) {
+    const auto end = instant_.begin() + static_cast<std::ptrdiff_t>(begun_);
+    const auto over = std::stable_partition(instant_.begin(), end,
+                                            [&](const slice& s) { return s.end > at || s.begin == at; });
+    begun_ = static_cast<std::size_t>(over - instant_.begin());
+}
+
+void timeline_writer::window_opened(sim::picoseconds at) {
+    forget_slices(at);
+    for (std::size_t i = 0; i < begun_; ++i) instant_[i].begin = at;
+    for (row_state& state : rows_) state.busy.pass(at, [](sim::picoseconds, std::uint64_t) {});
+    flows_.finish_before(at, [](const message_flows::flow&) {});
+    now_ = from_ = at;
+    events_.mute(false);
+    for (row_state& state : rows_) open_again(state, at);
+    for (const auto& [vi, of] : posted_) show(of, at);
+}
+
+void timeline_writer::open_again(row_state& state, sim::picoseconds at) {
+    for (const char* function : state.calls) events_.begin(state.row.track, function, at);
+    if (state.has) state.has->second = at;
+    if (state.depth == 0) return;
+    if (state.row.what == timeline_row::kind::level) events_.begin(state.row.track, system_call, at);
+    if (state.row.what == timeline_row::kind::depth) show_depth(state, at);
+}
+
+void timeline_writer::window_closed(sim::picoseconds at) {
+    if (full_at_) return;
+    pass(at);
+    to_ = at;
+    flows_.finish_rest([this](const message_flows::flow& f) { draw_flow(f); });
+    close_open(at);
+    events_.mute(true);
 }
 
 void timeline_writer::begin_slice(row_state& state, const record& r) {
@@ -170,7 +220,7 @@ void timeline_writer::pass(sim::picoseconds now) {
         if (!interval_over || state.row.meter.empty()) continue;
         state.busy.pass(now, [&](sim::picoseconds from, std::uint64_t percent) {
             const sim::field series[] = {{"percent", percent}};
-            events_.counter(state.row.track.process, state.row.meter, from, series);
+            events_.counter(state.row.track.process, state.row.meter, std::max(from, from_), series);
         });
     }
     flows_.finish_before(now, [this](const message_flows::flow& f) { draw_flow(f); });
@@ -220,12 +270,17 @@ timeline_track timeline_writer::track_of(const message_flows::point& p) {
 }
 
 void timeline_writer::draw_flow(const message_flows::flow& f) {
-    if (full_at_ || f.points.size() < 2) return;
+    if (full_at_) return;
+    // They come in order of time.
+    const auto first = std::ranges::lower_bound(f.points, from_, {}, &message_flows::point::at);
+    const auto last = std::ranges::upper_bound(f.points, to_, {}, &message_flows::point::at);
+    const std::span points(first, last > first ? last : first);
+    if (points.size() < 2) return;
     ++drawn_flows_;
-    for (const auto& p : f.points) {
-        const auto what = &p == &f.points.front()  ? trace_events::flow::start
-                          : &p == &f.points.back() ? trace_events::flow::finish
-                                                   : trace_events::flow::step;
+    for (const auto& p : points) {
+        const auto what = &p == &points.front()  ? trace_events::flow::start
+                          : &p == &points.back() ? trace_events::flow::finish
+                                                 : trace_events::flow::step;
         events_.flow_point(what, drawn_flows_, f.name, track_of(p), p.at);
     }
 }
@@ -250,10 +305,14 @@ void timeline_writer::value(row_state& state, const record& r) {
         default: {
             if (state.depth == r.bits) return;
             state.depth = r.bits;
-            const sim::field series[] = {{"depth", r.bits}};
-            return events_.counter(state.row.track.process, state.row.title, r.at, series);
+            return show_depth(state, r.at);
         }
     }
+}
+
+void timeline_writer::show_depth(const row_state& state, sim::picoseconds at) {
+    const sim::field series[] = {{"depth", state.depth}};
+    events_.counter(state.row.track.process, state.row.title, at, series);
 }
 
 /// The core says which function the instruction belongs to, or that it is in reset. One that is on the stack
@@ -288,16 +347,23 @@ void timeline_writer::close_open(sim::picoseconds at) {
 void timeline_writer::count(const record& r) {
     const std::uint32_t process = rows_[r.probe].row.track.process;
     const std::uint64_t card = get(r.fields, "card"), vi = get(r.fields, "vi");
-    auto& [sends, receives] = posted_[{process, card << 32 | vi}];
-    std::uint64_t& of = r.text.ends_with("Recv") || r.text == "VipRecvDone" ? receives : sends;
+    const auto [at, fresh] = posted_.try_emplace({process, card << 32 | vi});
+    descriptors& of = at->second;
+    if (fresh) {
+        of.process = process;
+        of.vi = card ? fmt::format("nic{} VI {}", card, vi) : fmt::format("VI {}", vi);
+    }
+    std::uint64_t& queue = r.text.ends_with("Recv") || r.text == "VipRecvDone" ? of.receives : of.sends;
     if (r.text.starts_with("VipPost"))
-        ++of;
-    else if (of > 0)
-        --of;
-    const sim::field series[] = {{"send", sends}, {"receive", receives}};
-    const std::string name =
-        card ? fmt::format("nic{} VI {} descriptors", card, vi) : fmt::format("VI {} descriptors", vi);
-    events_.counter(process, name, r.at, series);
+        ++queue;
+    else if (queue > 0)
+        --queue;
+    show(of, r.at);
+}
+
+void timeline_writer::show(const descriptors& of, sim::picoseconds at) {
+    const sim::field series[] = {{"send", of.sends}, {"receive", of.receives}};
+    events_.counter(of.process, of.vi + " descriptors", at, series);
 }
 
 }  // namespace vinic::traces

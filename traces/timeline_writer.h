@@ -26,8 +26,9 @@ public:
     static constexpr std::uint64_t default_limit = 256'000'000;
 
     /// `messages` follows the messages, and must watch already. Past `limit_bytes` nothing more is drawn.
+    /// What lasts when the window `when` opens is drawn from there; arrows have the points that lie within.
     timeline_writer(const std::string& path, account& messages, const cable_map& cables,
-                    std::uint64_t limit_bytes = default_limit);
+                    std::uint64_t limit_bytes = default_limit, window when = {});
     ~timeline_writer() override;
 
     /// When the file was full, if it was.
@@ -40,6 +41,9 @@ public:
 
 protected:
     void emit(const record&) override;
+    void skipped(const record&) override;
+    void window_opened(sim::picoseconds at) override;
+    void window_closed(sim::picoseconds at) override;
     void flushed() override { events_.flush(); }
 
 private:
@@ -70,6 +74,13 @@ private:
         std::uint64_t depth = 0;
     };
 
+    /// That the queues of a VI hold.
+    struct descriptors {
+        std::uint32_t process;
+        std::string vi;
+        std::uint64_t sends = 0, receives = 0;
+    };
+
     void add_row(const sim::probe&, const timeline_row&);
     void name_row(timeline_track, const std::string& title);
     void pass(sim::picoseconds now);
@@ -81,7 +92,11 @@ private:
     void value(row_state&, const record&);
     void enter(row_state&, const char* function, sim::picoseconds at);
     void count(const record&);
+    void show(const descriptors&, sim::picoseconds at);
     void begin_slice(row_state&, const record&);
+    void forget_slices(sim::picoseconds at);
+    void show_depth(const row_state&, sim::picoseconds at);
+    void open_again(row_state&, sim::picoseconds at);
     void close_open(sim::picoseconds at);
 
     trace_events events_;
@@ -95,13 +110,13 @@ private:
     std::map<timeline_track, std::vector<lane>> lanes_;
     /// Where slices went that are not on their probe's own row.
     std::map<std::pair<const sim::probe*, sim::picoseconds>, timeline_track> moved_;
-    std::map<std::pair<std::uint32_t, std::uint64_t>, std::pair<std::uint64_t, std::uint64_t>>
-        posted_;                  // by process and VI: descriptors on the send and on the receive queue
+    std::map<std::pair<std::uint32_t, std::uint64_t>, descriptors> posted_;  // by process and VI
     std::vector<slice> instant_;  // begun now; behind the first `begun_` of them others wait to be used again
     std::size_t begun_ = 0;
     sim::picoseconds now_ = 0;
     std::uint64_t drawn_flows_ = 0;
     std::optional<sim::picoseconds> full_at_;
+    sim::picoseconds from_ = 0, to_ = sim::never;  ///< the window, as far as it is known
 };
 
 }  // namespace vinic::traces

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "traces/capture.h"
+#include "traces/fst_reader.h"
 #include "traces/pcapng.h"
 
 namespace vinic::traces {
@@ -39,12 +40,13 @@ std::string trace_kind(std::string_view file) {
     constexpr std::string_view pcapng_magic = "\x0a\x0d\x0d\x0a";
     if (file.starts_with(pcapng_magic)) return "packets";
     if (file.starts_with("[")) return "timeline";
-    if (file.starts_with("$")) return "waveform";
+    if (file.starts_with("$") || file.starts_with(fst_magic)) return "waveform";
     if (!file.empty() && file.front() >= '0' && file.front() <= '9') return "log";
     return "";
 }
 
-trace_summary check_trace(std::string_view file) {
+trace_summary check_trace(std::string_view file, const std::string& path) {
+    if (file.starts_with(fst_magic)) return check_fst(path);
     const std::string kind = trace_kind(file);
     if (kind == "packets") return check_packets(file);
     if (kind == "timeline") return check_timeline(file);

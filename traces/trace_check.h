@@ -28,12 +28,15 @@ struct trace_summary {
 /// "packets", "timeline", "waveform" or "log", by the file's first bytes; empty when it is no trace.
 std::string trace_kind(std::string_view file);
 
-/// Reads a trace of any kind that vinic writes. The kind is empty when it is none.
-trace_summary check_trace(std::string_view file);
+/// Reads a trace of any kind that vinic writes; `file`: the contents of `path`. The kind is empty when it is
+/// none. Throws sim::input_error when GTKWave's reader does not open an FST.
+trace_summary check_trace(std::string_view file, const std::string& path = "");
 
 trace_summary check_packets(std::string_view file);
 trace_summary check_timeline(std::string_view file);
+/// Changes are counted from the first value that a signal is given.
 trace_summary check_vcd(std::string_view file);
+trace_summary check_fst(const std::string& path);
 trace_summary check_log(std::string_view file);
 
 /// The lines of a file, one after the other, counted from 1.

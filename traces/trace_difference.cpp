@@ -3,8 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <set>
+#include <vector>
 
 #include "traces/capture.h"
 #include "traces/pcapng.h"
@@ -31,9 +34,8 @@ std::optional<sim::picoseconds> number_at(std::string_view text) {
     return error == std::errc{} ? std::optional(value) : std::nullopt;
 }
 
-/// The stamp that a line bears: of a log and a packet in front, of a waveform behind #, of a timeline its ts.
+/// The stamp that a line bears: of a log and a packet in front, of a timeline its ts.
 std::optional<sim::picoseconds> stamp_of(std::string_view line) {
-    if (line.starts_with("#")) return number_at(line.substr(1));
     constexpr std::string_view key = "\"ts\":";
     const std::size_t at = line.find(key);
     if (at == std::string_view::npos) return number_at(line);
@@ -65,7 +67,65 @@ private:
     std::optional<sim::picoseconds> at_;
 };
 
+using changes = std::vector<waveform::change>;
+
+/// Where two signals first differ: the index of a change.
+std::optional<std::size_t> first_difference(const changes& a, const changes& b) {
+    const auto [in_a, in_b] = std::ranges::mismatch(a, b);
+    if (in_a == a.end() && in_b == b.end()) return std::nullopt;
+    return static_cast<std::size_t>(in_a - a.begin());
+}
+
+std::uint64_t changes_before(const waveform& of, sim::picoseconds at, const std::string& name) {
+    std::uint64_t count = 0;
+    for (const auto& [other, all] : of.signals()) {
+        const auto end = other < name ? std::ranges::upper_bound(all, at, {}, &waveform::change::at)
+                                      : std::ranges::lower_bound(all, at, {}, &waveform::change::at);
+        count += static_cast<std::uint64_t>(end - all.begin());
+    }
+    return count;
+}
+
+/// What a waveform has in the place where another one differs.
+std::string text_of_change(const waveform& of, const std::string& name, std::size_t index) {
+    const auto signal = of.signals().find(name);
+    if (signal == of.signals().end()) return "no signal " + name;
+    if (index >= signal->second.size()) return name + " does not change any more";
+    return name + " " + signal->second[index].value;
+}
+
+std::optional<sim::picoseconds> time_of_change(const waveform& of, const std::string& name,
+                                               std::size_t index) {
+    const auto signal = of.signals().find(name);
+    if (signal == of.signals().end() || index >= signal->second.size()) return std::nullopt;
+    return signal->second[index].at;
+}
+
 }  // namespace
+
+std::optional<trace_difference> first_difference(const waveform& before, const waveform& after) {
+    std::set<std::string> names;
+    for (const auto& [name, all] : before.signals()) names.insert(name);
+    for (const auto& [name, all] : after.signals()) names.insert(name);
+    std::optional<trace_difference> first;
+    sim::picoseconds first_at = 0;
+    std::string first_name;
+    for (const std::string& name : names) {
+        const auto a = before.signals().find(name), b = after.signals().find(name);
+        const bool both = a != before.signals().end() && b != after.signals().end();
+        const auto index = both ? first_difference(a->second, b->second) : 0;
+        if (!index) continue;
+        const auto at_a = time_of_change(before, name, *index), at_b = time_of_change(after, name, *index);
+        const sim::picoseconds at = std::min(at_a.value_or(sim::never), at_b.value_or(sim::never));
+        if (first && at >= first_at) continue;
+        first_at = at;
+        first_name = name;
+        first = trace_difference{0, text_of_change(before, name, *index), text_of_change(after, name, *index),
+                                 at_a, at_b};
+    }
+    if (first) first->line = changes_before(before, first_at, first_name) + 1;
+    return first;
+}
 
 std::optional<trace_difference> first_difference(std::string_view before, std::string_view after) {
     if (trace_kind(before) == "packets")

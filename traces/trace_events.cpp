@@ -125,6 +125,7 @@ void trace_events::name_thread(timeline_track on, std::string_view name) {
 
 void trace_events::complete(timeline_track on, std::string_view name, sim::picoseconds from,
                             sim::picoseconds to, std::span<const sim::field> fields) {
+    if (muted_) return;
     open('X', on);
     stamp(ts, from);
     stamp(dur, to - from);
@@ -135,6 +136,7 @@ void trace_events::complete(timeline_track on, std::string_view name, sim::picos
 }
 
 void trace_events::begin(timeline_track on, std::string_view name, sim::picoseconds at) {
+    if (muted_) return;
     open('B', on);
     stamp(ts, at);
     buffer_ += ",\"name\":";
@@ -143,6 +145,7 @@ void trace_events::begin(timeline_track on, std::string_view name, sim::picoseco
 }
 
 void trace_events::end(timeline_track on, std::string_view name, sim::picoseconds at) {
+    if (muted_) return;
     open('E', on);
     stamp(ts, at);
     buffer_ += ",\"name\":";
@@ -152,6 +155,7 @@ void trace_events::end(timeline_track on, std::string_view name, sim::picosecond
 
 void trace_events::counter(std::uint32_t process, std::string_view name, sim::picoseconds at,
                            std::span<const sim::field> series) {
+    if (muted_) return;
     open('C', {process, 0});
     stamp(ts, at);
     buffer_ += ",\"name\":";
@@ -162,6 +166,7 @@ void trace_events::counter(std::uint32_t process, std::string_view name, sim::pi
 
 void trace_events::flow_point(flow what, std::uint64_t id, std::string_view name, timeline_track on,
                               sim::picoseconds at) {
+    if (muted_) return;
     open(static_cast<char>(what), on);
     stamp(ts, at);
     buffer_ += ",\"id\":";

@@ -31,6 +31,9 @@ public:
     /// No room for more: what comes from now on is to be left out, ends of what is open excepted.
     bool full() const { return written_ + buffer_.size() >= limit_; }
 
+    /// Whether what happens is left out: all but names.
+    void mute(bool muted) { muted_ = muted; }
+
     void name_process(std::uint32_t process, std::string_view name);
     void name_thread(timeline_track, std::string_view name);
     void complete(timeline_track, std::string_view name, sim::picoseconds begin, sim::picoseconds end,
@@ -59,6 +62,7 @@ private:
 
     output_file file_;
     std::uint64_t limit_;
+    bool muted_ = false;
     std::uint64_t written_ = 0;
     std::string buffer_;
 };

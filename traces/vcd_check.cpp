@@ -5,6 +5,7 @@
 #include <charconv>
 #include <map>
 
+#include "traces/fst_reader.h"
 #include "traces/trace_check.h"
 
 namespace vinic::traces {
@@ -30,6 +31,7 @@ private:
     struct signal {
         std::string_view type;
         std::uint64_t width = 1;
+        bool known = false;  ///< it had a value
     };
 
     bool next() {
@@ -60,7 +62,7 @@ private:
             if (number != "1ps" && (number != "1" || take() != "ps")) fault("time scale other than 1 ps");
         }
         if (word_ == "$var") {
-            signal declared{take(), 1};
+            signal declared{take()};
             const std::string_view width = take();
             std::from_chars(width.data(), width.data() + width.size(), declared.width);
             const std::string_view id = take();
@@ -81,7 +83,10 @@ private:
         }
         const auto of = signals_.find(id);
         if (of == signals_.end()) return fault("change of {}, which is not declared", id);
-        ++changes_;
+        if (of->second.known || !is_unknown(value)) {
+            of->second.known = true;
+            ++changes_;
+        }
         const bool declared_text = of->second.type == "string";
         if (is_text != declared_text) fault("{} has a value of another type", id);
         if (is_text) return;

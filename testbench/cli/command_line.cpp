@@ -38,6 +38,19 @@ void add_platform_options(CLI::App& verb, platform_options& to) {
     verb.add_option("--shuffle", to.shuffle)->group("");
 }
 
+/// --wave-from and --wave-to of --wave, and so on.
+void add_window_options(CLI::App& verb, CLI::Option* trace, window_text& to) {
+    const std::string option = trace->get_name();
+    verb.add_option(option + "-from", to.from,
+                    "Start at a time (10us), a cycle (node0.bus.clock@1200), doorbell:N, message:N, "
+                    "function:NAME or address:0x1234 of the firmware")
+        ->type_name("WHEN")
+        ->needs(trace);
+    verb.add_option(option + "-to", to.to, "Stop there; message:N: when it has been received")
+        ->type_name("WHEN")
+        ->needs(trace);
+}
+
 void add_wave_options(CLI::App& verb, trace_options& to) {
     CLI::Option* const wave =
         verb.add_option(
@@ -50,14 +63,7 @@ void add_wave_options(CLI::App& verb, trace_options& to) {
         ->type_name("GLOB")
         ->allow_extra_args(false)
         ->needs(wave);
-    verb.add_option("--wave-from", to.wave_from,
-                    "Start at a time (10us), a cycle (node0.bus.clock@1200), doorbell:N, message:N, "
-                    "function:NAME or address:0x1234 of the firmware")
-        ->type_name("WHEN")
-        ->needs(wave);
-    verb.add_option("--wave-to", to.wave_to, "Stop there; message:N: when it has been received")
-        ->type_name("WHEN")
-        ->needs(wave);
+    add_window_options(verb, wave, to.wave_window);
     verb.add_option("--gtkw", to.gtkw,
                     "Save file of GTKWave: groups, colours, assembly; opens on the window or a message")
         ->type_name("FILE.gtkw")
@@ -84,10 +90,15 @@ void add_trace_options(CLI::App& verb, trace_options& to) {
     verb.add_flag("--fingerprint", to.fingerprint, "Hash of everything that could be seen of the run")
         ->disable_flag_override();
     add_wave_options(verb, to);
-    verb.add_option("--pcap", to.pcap, "Packets of every cable, for Wireshark")->type_name("FILE.pcapng");
-    verb.add_option("--timeline", to.timeline,
-                    "Slices, arrows and counters, for Perfetto or chrome://tracing")
-        ->type_name("FILE.json");
+    add_window_options(
+        verb,
+        verb.add_option("--pcap", to.pcap, "Packets of every cable, for Wireshark")->type_name("FILE.pcapng"),
+        to.pcap_window);
+    add_window_options(verb,
+                       verb.add_option("--timeline", to.timeline,
+                                       "Slices, arrows and counters, for Perfetto or chrome://tracing")
+                           ->type_name("FILE.json"),
+                       to.timeline_window);
     verb.add_option("--timeline-limit", to.timeline_mbytes, "Largest timeline")
         ->type_name("MBYTES")
         ->check(CLI::Range(1, 1'000'000))
@@ -99,6 +110,7 @@ void add_trace_options(CLI::App& verb, trace_options& to) {
         ->type_name("GLOB")
         ->allow_extra_args(false)
         ->needs(log);
+    add_window_options(verb, log, to.log_window);
     verb.add_option(
             "--profile", to.profile,
             "Firmware's cycles per function and source line: to FILE and, as stacks for flame graphs, "
@@ -200,9 +212,12 @@ void add_firmware(CLI::App& program, request& to) {
     verb.add_option("design", to.firmware.design, "Design, image or name of a firmware")
         ->type_name("DESIGN|FILE.elf")
         ->capture_default_str();
+    verb.add_option("--function", to.firmware.function,
+                    "Disassemble only functions of this name (* and ? allowed)")
+        ->type_name("GLOB");
     add_result_options(verb, to.firmware);
     verb.footer(
-        "Examples:\n  vinic firmware\n  vinic firmware myvia\n"
+        "Examples:\n  vinic firmware\n  vinic firmware myvia --function 'send*'\n"
         "  vinic firmware build my_firmware -o my_firmware.elf");
     CLI::App& build = *verb.add_subcommand("build", "Compile and link a firmware of your own");
     build.add_option("folder", to.firmware.source, "Folder with its sources")->type_name("DIR")->required();

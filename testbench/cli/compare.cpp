@@ -31,7 +31,9 @@ status compare_traces(const compare_options& options, const std::string& kind, c
     if (const std::string other = traces::trace_kind(after); other != kind)
         throw sim::input_error("{} is of kind {}, {} is {}", options.before, kind, options.after,
                                other.empty() ? "no trace" : "of kind " + other);
-    const auto found = traces::first_difference(before, after);
+    const auto found = kind == "waveform" ? traces::first_difference(traces::waveform(options.before),
+                                                                     traces::waveform(options.after))
+                                          : traces::first_difference(before, after);
     json result{{"format", "vinic trace comparison 1"}, {"kind", kind}, {"equal", !found}};
     if (!found) {
         write(options, result, fmt::format("the same {}\n", kind));
@@ -41,10 +43,10 @@ status compare_traces(const compare_options& options, const std::string& kind, c
                           std::optional<sim::picoseconds> at) {
         result[name] = {{"file", file}, {"event", line ? json(*line) : json()}};
         if (at) result[name]["at_ps"] = *at;
-        return fmt::format("{} at {}:\n  {}\n", file, at ? fmt::format("{} ps", *at) : "its beginning",
+        return fmt::format("{}{}:\n  {}\n", file, at ? fmt::format(" at {} ps", *at) : std::string(),
                            shortened(line));
     };
-    const char* unit = kind == "packets" ? "packet" : "line";
+    const char* unit = kind == "packets" ? "packet" : kind == "waveform" ? "change" : "line";
     result[unit] = found->line;
     std::string text = fmt::format("first difference: {} {}\n", unit, found->line);
     text += side("before", options.before, found->before, found->before_at);

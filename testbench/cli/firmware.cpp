@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "testbench/platform/firmware.h"
 
+#include <fnmatch.h>
 #include <unistd.h>
 
 #include "hw/nic/lanai/isa.h"
@@ -41,10 +42,17 @@ json sections_of(const linker::image& image) {
     return rows;
 }
 
-json functions_of(const linker::image& image) {
+/// Empty matches everything. Demangled names have arguments, which nobody types.
+bool named(const linker::image_symbol& function, const std::string& glob) {
+    const std::string name = linker::demangle(function.name);
+    return glob.empty() || ::fnmatch(glob.c_str(), name.c_str(), 0) == 0 ||
+           ::fnmatch(glob.c_str(), name.substr(0, name.find('(')).c_str(), 0) == 0;
+}
+
+json functions_of(const linker::image& image, const std::string& glob) {
     json rows = json::array();
     for (const auto& symbol : image.symbols())
-        if (symbol.function)
+        if (symbol.function && named(symbol, glob))
             rows.push_back({{"function", linker::demangle(symbol.name)},
                             {"address", hexadecimal(symbol.address)},
                             {"size_bytes", symbol.size}});
@@ -58,7 +66,7 @@ std::uint32_t word_at(const linker::image_segment& segment, std::uint32_t addres
 }
 
 /// Code with the function and the source line that each instruction belongs to, as they change.
-std::string disassembly(const linker::image& image) {
+std::string disassembly(const linker::image& image, const std::string& glob) {
     std::string text;
     for (const auto& segment : image.segments()) {
         if (!segment.executable) continue;
@@ -67,6 +75,7 @@ std::string disassembly(const linker::image& image) {
         const auto end = static_cast<std::uint32_t>(segment.address + segment.bytes.size());
         for (std::uint32_t at = segment.address; at + 4 <= end; at += 4) {
             const auto* here = image.function_at(at);
+            if (!glob.empty() && (!here || !named(*here, glob))) continue;
             if (here != function && here) text += fmt::format("\n{}:\n", linker::demangle(here->name));
             const auto source = image.line_at(at);
             const std::string now = source ? fmt::format("{}:{}", source->file, source->line) : std::string();
@@ -87,20 +96,24 @@ status show_firmware(const firmware_options& options) {
     output to(as_json ? options.json : "-");
     const firmware loaded = load_firmware(firmware_named(options.design));
     const linker::image& image = loaded.image;
+    const json functions = functions_of(image, options.function);
+    if (functions.empty() && !options.function.empty())
+        throw sim::input_error("--function {}: no function of {} has such a name", options.function,
+                               loaded.name);
     if (as_json) {
         to.commit(json_text({{"format", "vinic firmware 1"},
                              {"firmware", loaded.name},
                              {"sha256", loaded.sha256},
                              {"memory_bytes", image.end()},
                              {"sections", sections_of(image)},
-                             {"functions", functions_of(image)}}));
+                             {"functions", functions}}));
         return status::done;
     }
     const bool colours = is_terminal(STDOUT_FILENO);
     std::string text = fmt::format("{}: {} bytes of SRAM, entry {}\n\n", loaded.name, image.end(),
                                    hexadecimal(image.entry()));
-    text += table_of_rows(sections_of(image), colours) + "\n" + table_of_rows(functions_of(image), colours);
-    to.commit(text + disassembly(image));
+    text += table_of_rows(sections_of(image), colours) + "\n" + table_of_rows(functions, colours);
+    to.commit(text + disassembly(image, options.function));
     return status::done;
 }
 

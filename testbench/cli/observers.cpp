@@ -9,6 +9,7 @@
 #include "hw/sim/probe.h"
 #include "hw/sim/simulation.h"
 #include "testbench/cli/wave.h"
+#include "testbench/cli/window.h"
 #include "traces/log_writer.h"
 #include "traces/pcap_writer.h"
 #include "traces/signals.h"
@@ -41,39 +42,46 @@ traces::cable_map cables_of(const link::fabric& network) {
 }  // namespace
 
 observers::observers(const trace_options& options, const platform& of) {
+    // What is wrong with options shows before anything is written.
+    const traces::window log_window = window_of("--log", options.log_window, of),
+                         pcap_window = window_of("--pcap", options.pcap_window, of),
+                         timeline_window = window_of("--timeline", options.timeline_window, of);
+    const std::vector<std::string> log_scopes =
+        options.log.empty() ? std::vector<std::string>{} : logged(options.log_scopes);
     // First, so that it knows what a report means when the recorders that ask it get the same one.
     const bool follows = options.account || options.account_message != 0 || !options.svg.empty();
     if (follows || !options.pcap.empty() || !options.timeline.empty()) account_.emplace();
     if (follows) account_->tell(anatomy_.emplace());
     if (options.account) use_.emplace();
+    const traces::cable_map cables = cables_of(of.fabric());
     if (!options.wave.empty()) record_wave(options, of);
     if (!options.log.empty())
-        recorders_.push_back(std::make_unique<traces::log_writer>(options.log, logged(options.log_scopes)));
+        add("--log", std::make_unique<traces::log_writer>(options.log, log_scopes, log_window));
     if (!options.pcap.empty())
-        recorders_.push_back(
-            std::make_unique<traces::pcap_writer>(options.pcap, *account_, cables_of(of.fabric())));
-    if (!options.timeline.empty()) draw_timeline(options, cables_of(of.fabric()));
+        add("--pcap", std::make_unique<traces::pcap_writer>(options.pcap, *account_, cables, pcap_window));
+    if (!options.timeline.empty()) {
+        constexpr std::uint64_t mbyte = 1'000'000;
+        auto timeline = std::make_unique<traces::timeline_writer>(
+            options.timeline, *account_, cables, options.timeline_mbytes * mbyte, timeline_window);
+        timeline_ = timeline.get();
+        add("--timeline", std::move(timeline));
+    }
     if (options.fingerprint) fingerprint_.emplace();
 }
 
-void observers::draw_timeline(const trace_options& options, const traces::cable_map& cables) {
-    constexpr std::uint64_t mbyte = 1'000'000;
-    auto timeline = std::make_unique<traces::timeline_writer>(options.timeline, *account_, cables,
-                                                              options.timeline_mbytes * mbyte);
-    timeline_ = timeline.get();
-    recorders_.push_back(std::move(timeline));
+void observers::add(const std::string& option, std::unique_ptr<traces::recorder> what) {
+    recorders_.push_back(std::move(what));
+    options_.push_back(option);
 }
 
 void observers::record_wave(const trace_options& options, const platform& of) {
     const traces::wave_view view = wave_view_of(options, of);
-    auto wave = make_wave(options.wave, view);
-    wave_ = wave.get();
-    recorders_.push_back(std::move(wave));
+    add("--wave", make_wave(options.wave, view));
     if (options.gtkw.empty()) return;
     const std::string filter = std::filesystem::read_symlink("/proc/self/exe").string() + " disassemble";
     auto save_file = std::make_unique<traces::gtkw_writer>(options.gtkw, options.wave, filter, view);
     gtkw_ = save_file.get();
-    recorders_.push_back(std::move(save_file));
+    add("--gtkw", std::move(save_file));
 }
 
 observers::~observers() {
@@ -95,9 +103,11 @@ void observers::finish() {
                    *timeline_->full_at());
     timeline_ = nullptr;
     if (gtkw_) gtkw_->save(sim::now());
-    if (wave_ && !wave_->opened())
-        fmt::print(stderr, "vinic: --wave-from was not reached: the waveform holds no change\n");
-    wave_ = nullptr;
+    for (std::size_t i = 0; i < options_.size(); ++i)
+        if (options_[i] != "--gtkw" && !recorders_[i]->opened())
+            fmt::print(stderr, "vinic: {}-from was not reached: the trace holds nothing of the run\n",
+                       options_[i]);
+    options_.clear();
     gtkw_ = nullptr;
 }
 

@@ -16,7 +16,6 @@
 #include "traces/recorder.h"
 #include "traces/resource_use.h"
 #include "traces/timeline_writer.h"
-#include "traces/wave_writer.h"
 
 namespace vinic::testbench {
 
@@ -40,15 +39,15 @@ public:
     const traces::message_anatomy& message(std::uint64_t number) const;
 
 private:
-    void draw_timeline(const trace_options& options, const traces::cable_map& cables);
+    void add(const std::string& option, std::unique_ptr<traces::recorder> what);
     void record_wave(const trace_options& options, const platform& of);
 
     std::optional<traces::account> account_;
     std::optional<traces::anatomy> anatomy_;
     std::optional<traces::resource_use> use_;
     std::vector<std::unique_ptr<traces::recorder>> recorders_;
+    std::vector<std::string> options_;  // that asked for them
     const traces::timeline_writer* timeline_ = nullptr;
-    const traces::wave_writer* wave_ = nullptr;
     traces::gtkw_writer* gtkw_ = nullptr;
     std::optional<sim::fingerprint> fingerprint_;
 };

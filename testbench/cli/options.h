@@ -28,6 +28,11 @@ struct result_options {
     bool reproducible = false;
 };
 
+/// Where a trace begins and ends, as given; empty: with the run.
+struct window_text {
+    std::string from, to;
+};
+
 /// What watches a run. Places are files; empty: none.
 struct trace_options {
     std::string statistics;  ///< may be "-"
@@ -38,12 +43,15 @@ struct trace_options {
     bool fingerprint = false;
     std::string wave;
     std::vector<std::string> wave_scopes;
-    std::string wave_from, wave_to;
+    window_text wave_window;
     std::string gtkw;
     std::string log;
     std::vector<std::string> log_scopes;  ///< globs; empty: all
+    window_text log_window;
     std::string pcap;
+    window_text pcap_window;
     std::string timeline;
+    window_text timeline_window;
     std::uint64_t timeline_mbytes = 256;
     std::string profile;  ///< may be "-"
     std::string itrace;

@@ -42,10 +42,10 @@ status check_traces(const trace_check_options& options) {
     json all = json::array();
     bool well_formed = true;
     for (const std::string& path : options.files) {
-        const traces::trace_summary found = traces::check_trace(read_file(path));
+        const traces::trace_summary found = traces::check_trace(read_file(path), path);
         if (found.kind.empty())
             throw sim::input_error(
-                "{}: no trace: expected a waveform (VCD), packets (pcapng), a timeline or a log", path);
+                "{}: no trace: expected a waveform (FST, VCD), packets (pcapng), a timeline or a log", path);
         well_formed = well_formed && found.faults.empty();
         all.push_back(to_json(path, found));
         text += to_text(path, found);

@@ -34,6 +34,7 @@ struct firmware_options : platform_options, result_options {
     std::string source;  ///< folder, of `firmware build`
     std::string image;   ///< -o of `firmware build`
     bool allow_other_clang = false;
+    std::string function;  ///< glob; empty: all
 };
 status show_firmware(const firmware_options&);
 status build_firmware(const firmware_options&);

@@ -61,6 +61,27 @@ private:
     link::topology built_;
 };
 
+/// "switch 1 port 9" -> "switch right port 9".
+std::string with_names(std::string text, const topology_description& of) {
+    constexpr std::string_view before = "switch ";
+    for (std::size_t at = 0; (at = text.find(before, at)) != std::string::npos;) {
+        at += before.size();
+        std::size_t index = 0;
+        const auto [rest, error] = std::from_chars(text.data() + at, text.data() + text.size(), index);
+        if (error != std::errc{} || index >= of.switches.size()) continue;
+        text.replace(at, static_cast<std::size_t>(rest - text.data()) - at, of.switches[index].name);
+    }
+    return text;
+}
+
+void check(const link::topology& built, const topology_description& from) {
+    try {
+        built.check();
+    } catch (const sim::input_error& error) {
+        throw sim::input_error("{}", with_names(error.what(), from));
+    }
+}
+
 }  // namespace
 
 link::topology build_topology(const topology_description& from, unsigned nodes) {
@@ -72,7 +93,7 @@ link::topology build_topology(const topology_description& from, unsigned nodes) 
             built = link::topology::named(
                 from.shape.text, nodes,
                 from.switch_ports ? static_cast<unsigned>(from.switch_ports) : default_ports);
-        built.check();
+        check(built, from);
         return built;
     } catch (const sim::input_error& error) {
         const std::string what = error.what();

@@ -4,6 +4,9 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
 
 #include "hw/sim/configuration.h"
 #include "hw/sim/statistic.h"
@@ -11,6 +14,40 @@
 #include "testbench/report/table.h"
 
 namespace vinic::testbench {
+
+namespace {
+
+struct number {
+    std::string name;
+    json value;
+    std::string unit;
+};
+
+/// The numbers of a statistic at a time. Of a distribution the count has a unit of its own, and the mean
+/// three decimals.
+std::vector<number> numbers_of(const sim::statistic& of, sim::picoseconds at) {
+    const auto* distribution = dynamic_cast<const sim::histogram_base*>(&of);
+    std::vector<number> all;
+    for (const auto& [suffix, value] : of.values(at)) {
+        number one{of.name() + suffix, value, of.unit()};
+        if (distribution && suffix == ".count") one.unit = "samples";
+        if (distribution && suffix == ".mean" && distribution->count() != 0) {
+            const double mean =
+                static_cast<double>(distribution->sum()) / static_cast<double>(distribution->count());
+            one.value = std::round(mean * 1000) / 1000;
+        }
+        all.push_back(std::move(one));
+    }
+    return all;
+}
+
+json difference(const json& after, const json& before) {
+    if (after.is_number_integer() && before.is_number_integer())
+        return static_cast<std::int64_t>(after.get<std::uint64_t>() - before.get<std::uint64_t>());
+    return std::round((after.get<double>() - before.get<double>()) * 1000) / 1000;
+}
+
+}  // namespace
 
 bool matches(const std::string& name, const std::string& pattern) {
     if (pattern.find_first_of("*?") == std::string::npos) return name.find(pattern) != std::string::npos;
@@ -26,8 +63,8 @@ json statistics_of(const sim::simulation& of, const std::string& pattern, bool v
             rows.push_back({{"statistic", name}, {"unit", statistic->unit()}, {"help", statistic->help()}});
             continue;
         }
-        for (const auto& [suffix, value] : statistic->values(sim::now()))
-            rows.push_back({{"statistic", name + suffix}, {"value", value}, {"unit", statistic->unit()}});
+        for (const number& n : numbers_of(*statistic, sim::now()))
+            rows.push_back({{"statistic", n.name}, {"value", n.value}, {"unit", n.unit}});
     }
     return rows;
 }
@@ -52,16 +89,16 @@ std::string statistics_text(const json& rows, const std::string& place) {
 
 void statistics_series::add(sim::picoseconds now) {
     for (const auto& [name, statistic] : of_.statistics())
-        for (const auto& [suffix, value] : statistic->values(now)) {
-            std::uint64_t& before = before_[name + suffix];
-            if (value == before) continue;
+        for (number& n : numbers_of(*statistic, now)) {
+            json& before = before_.try_emplace(n.name, 0u).first->second;
+            if (n.value == before) continue;
             rows_.push_back({{"begin_ps", begin_},
                              {"end_ps", now},
-                             {"statistic", name + suffix},
-                             {"value", value},
-                             {"change", static_cast<std::int64_t>(value - before)},
-                             {"unit", statistic->unit()}});
-            before = value;
+                             {"statistic", n.name},
+                             {"value", n.value},
+                             {"change", difference(n.value, before)},
+                             {"unit", n.unit}});
+            before = std::move(n.value);
         }
     begin_ = now;
 }

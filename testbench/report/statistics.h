@@ -31,7 +31,7 @@ public:
 
 private:
     const sim::simulation& of_;
-    std::map<std::string, std::uint64_t> before_;
+    std::map<std::string, json> before_;
     sim::picoseconds begin_ = 0;
     json rows_ = json::array();
 };

@@ -105,6 +105,20 @@ TEST(command_line, firmware_is_shown_with_source_lines) {
     EXPECT_TRUE(contains(outcome.output, "firmware/myvia/")) << outcome.output.substr(0, 500);
 }
 
+TEST(command_line, firmware_of_some_functions) {
+    const program vinic;
+    const json all = json::parse(vinic.run("firmware myvia --json").output)["functions"];
+    const auto some = vinic.run("firmware myvia --function main --json");
+    const json functions = json::parse(some.output)["functions"];
+    ASSERT_EQ(functions.size(), 1u) << some.output;
+    EXPECT_EQ(functions[0]["function"], "main");
+    EXPECT_GT(all.size(), 5u);
+    const auto text = vinic.run("firmware myvia --function 'mai?'");
+    EXPECT_TRUE(contains(text.output, "\nmain:\n")) << text.output;
+    EXPECT_FALSE(contains(text.output, "crt0.s:")) << text.output;
+    EXPECT_TRUE(contains(refusal(vinic, "firmware myvia --function nothing"), "--function nothing"));
+}
+
 TEST(command_line, arguments_of_a_workload_are_listed) {
     for (const char* how : {"run pingpong --help-workload", "run pingpong -- help", "run echo -- help"}) {
         const auto outcome = program().run(how);
@@ -252,6 +266,21 @@ TEST(command_line, names_that_are_no_utf8_still_give_json) {
     const auto outcome = vinic.run("params bus.kind --design caf\xe9.yaml --json");
     EXPECT_EQ(outcome.status, 0) << outcome.errors;
     EXPECT_EQ(json::parse(outcome.output)["design"], "caf\xef\xbf\xbd");
+}
+
+TEST(bad_input, topology_speaks_of_the_users_switches) {
+    const program vinic;
+    const auto complaint = [&](const std::string& cables) {
+        vinic.write("t.yaml", "base: myvia\ntopology:\n  switches: {left: 8, right: 8}\n  cables: [" + cables +
+                                  "]\n");
+        return refusal(vinic, "run pingpong --design t.yaml");
+    };
+    EXPECT_TRUE(contains(complaint("[node0, left:0], [node1, left:1]"), "switch right cannot be reached from "
+                                                                        "switch left"));
+    EXPECT_TRUE(contains(complaint("[node0, left:0], [node1, right:9], [left:7, right:7]"),
+                         "there is no switch right port 9"));
+    EXPECT_TRUE(contains(complaint("[node0, right:0], [node1, right:0], [left:7, right:7]"),
+                         "switch right port 0 has more than one cable"));
 }
 
 TEST(bad_input, firmware) {

@@ -41,7 +41,14 @@ TEST_P(golden, trace_is_as_it_was) {
     const auto& [file, arguments] = GetParam();
     const program vinic;
     const auto outcome = vinic.run(arguments);
+    if (outcome.errors.find("FST is not available") != std::string::npos) GTEST_SKIP() << outcome.errors;
     ASSERT_EQ(outcome.status, 0) << outcome.errors;
+    if (file.ends_with(".fst")) {
+        // Its bytes depend on when it was flushed.
+        const auto compared = vinic.run("compare " + (examples / file).string() + " " + file);
+        EXPECT_EQ(compared.status, 0) << compared.output << compared.errors;
+        return;
+    }
     EXPECT_TRUE(vinic.read(file) == read_file(examples / file)) << "vinic " << arguments;
 }
 

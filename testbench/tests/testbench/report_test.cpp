@@ -2,10 +2,15 @@
 #include <gtest/gtest.h>
 
 #include "hw/sim/error.h"
+#include "hw/sim/module.h"
+#include "hw/sim/simulation.h"
+#include "hw/sim/statistic.h"
+#include "hw/sim/unit.h"
 #include "testbench/cli/options.h"
 #include "testbench/report/comparison.h"
 #include "testbench/report/results.h"
 #include "testbench/report/sha256.h"
+#include "testbench/report/statistics.h"
 #include "testbench/report/table.h"
 
 namespace vinic::testbench {
@@ -82,6 +87,30 @@ TEST(results, order_is_time_then_process_then_report) {
     r.add_row(10, 0, {{"n", 0}});
     r.add_row(10, 0, {{"n", 1}});
     EXPECT_EQ(r.rows(), json::parse(R"([{"n":0},{"n":1},{"n":2},{"n":3}])"));
+}
+
+TEST(statistics, of_a_distribution_have_units_and_an_exact_mean) {
+    sim::simulation simulation;
+    struct block : sim::module {
+        explicit block(const sc_core::sc_module_name& name) : module(name) {}
+        sim::histogram<sim::unit::clocks> wait{*this, "wait", "waits"};
+    } a("a");
+    statistics_series series(simulation);
+    for (const std::uint64_t clocks : {1u, 2u, 2u}) a.wait.add(clocks);
+    const auto row = [](const char* name, const json& value, const char* unit) {
+        return json{{"statistic", name}, {"value", value}, {"unit", unit}};
+    };
+    const json rows = statistics_of(simulation, "a.wait", true);
+    EXPECT_EQ(rows[0], row("a.wait.count", 3, "samples"));
+    EXPECT_EQ(rows[1], row("a.wait.mean", 1.667, "clocks"));
+    EXPECT_EQ(rows[2], row("a.wait.min", 1, "clocks"));
+    series.add(100);
+    a.wait.add(5);
+    series.add(200);
+    json changes = json::array();
+    for (const json& one : series.rows())
+        if (one["statistic"] == "a.wait.mean") changes.push_back(one["change"]);
+    EXPECT_EQ(changes, json::parse("[1.667, 0.833]"));
 }
 
 TEST(options, times_have_units) {

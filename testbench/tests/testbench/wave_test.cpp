@@ -5,11 +5,12 @@
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
+#include <set>
 
 #include "hw/bus/checker.h"
 #include "testbench/report/json.h"
 #include "testbench/tests/testbench/program.h"
-#include "testbench/tests/traces/waveform.h"
+#include "traces/waveform.h"
 
 namespace vinic::testbench {
 namespace {
@@ -153,6 +154,54 @@ TEST(wave, vcd_fst_and_what_gtkwaves_tools_make_of_them_are_the_same) {
     EXPECT_TRUE(wave_in(vinic, "back.vcd").signals() == fst.signals());
 }
 
+TEST(wave, of_either_form_is_checked_and_compared_alike) {
+    const program vinic;
+    const auto record = [&](const std::string& how) {
+        const auto run = vinic.run("run pingpong " + how + " -- sizes=8 count=2 warmup=0");
+        ASSERT_EQ(run.status, 0) << run.errors;
+    };
+    record("--wave w.vcd");
+    record("--wave w.fst");
+    record("--wave slow.fst --set node1.nic.lanai.clock_mhz=66");
+    const auto checked = vinic.run("trace w.vcd w.fst --json");
+    ASSERT_EQ(checked.status, 0) << checked.output << checked.errors;
+    json found = json::parse(checked.output)["traces"];
+    EXPECT_GT(found[0]["holds"]["changes"], 1000);
+    for (json& one : found) one.erase("file");
+    EXPECT_EQ(found[0], found[1]);
+
+    for (const char* pair : {"w.vcd w.fst", "w.fst w.vcd"}) {
+        const auto same = vinic.run(std::string("compare ") + pair);
+        EXPECT_EQ(same.status, 0) << same.output << same.errors;
+        EXPECT_EQ(same.output, "the same waveform\n");
+    }
+    const auto differs = vinic.run("compare w.vcd slow.fst --json");
+    EXPECT_EQ(differs.status, 1);
+    const json difference = json::parse(differs.output);
+    const std::string before = difference["before"]["event"], after = difference["after"]["event"];
+    EXPECT_EQ(before.substr(0, 5), "node1") << before;
+    EXPECT_EQ(before.substr(0, before.find(' ')), after.substr(0, after.find(' ')));
+    const waveform a = wave_in(vinic, "w.vcd"), b = wave_in(vinic, "slow.fst");
+    const std::string name = before.substr(0, before.find(' '));
+    const std::uint64_t at = std::min(difference["before"]["at_ps"].get<std::uint64_t>(),
+                                      difference["after"]["at_ps"].get<std::uint64_t>());
+    EXPECT_NE(a.at(name, at), b.at(name, at));
+    for (const auto& [other, changes] : a.signals())
+        EXPECT_EQ(a.at(other, at - 1), b.at(other, at - 1)) << other;
+}
+
+TEST(wave, an_fst_that_is_cut_off_is_told) {
+    const program vinic;
+    ASSERT_EQ(vinic.run("run pingpong --wave w.fst -- sizes=8 count=1").status, 0);
+    const std::string whole = vinic.read("w.fst");
+    vinic.write("cut.fst", whole.substr(0, 400));
+    for (const char* verb : {"trace cut.fst", "compare w.fst cut.fst"}) {
+        const auto outcome = vinic.run(verb);
+        EXPECT_EQ(outcome.status, 2) << outcome.output;
+        EXPECT_NE(outcome.errors.find("cut.fst: "), std::string::npos) << outcome.errors;
+    }
+}
+
 TEST(wave, lockstep_gives_the_same_bytes) {
     const program vinic;
     for (const char* way : {"--wave ahead.vcd", "--lockstep --wave lockstep.vcd"}) {
@@ -190,6 +239,20 @@ TEST(wave, a_killed_run_leaves_an_fst_that_opens) {
     ASSERT_NE(run.status, 0);
     const waveform wave = wave_in(vinic, "w.fst");
     EXPECT_GT(wave.signals().at("node0.bus.frame").size(), 100u);
+}
+
+TEST(wave, of_a_run_that_breaks_off_is_closed) {
+    const program vinic;
+    vinic.write("wait.lua", "local b = barrier(2)\nprocess(0, function() b() end)\n");
+    EXPECT_EQ(vinic.run("run wait.lua --wave deadlock.fst", "timeout 60").status, 3);
+    vinic.write("spin.lua", "process(0, function() while true do sleep(1000000) end end)\n");
+    EXPECT_EQ(vinic.run("run spin.lua --wave interrupted.fst", "timeout --preserve-status -s INT 2").status,
+              130);
+    for (const std::string name : {"deadlock.fst", "interrupted.fst"}) {
+        EXPECT_FALSE(vinic.has(name + ".hier")) << "not closed";
+        const auto checked = vinic.run("trace " + name);
+        EXPECT_EQ(checked.status, 0) << checked.output << checked.errors;
+    }
 }
 
 TEST(wave, what_is_wrong_is_said_before_the_run) {
@@ -233,14 +296,24 @@ TEST(wave, a_save_file_names_signals_of_the_wave_and_filters_instructions) {
     const waveform wave = wave_in(vinic, "w.fst");
     const std::string text = vinic.read("w.gtkw");
     std::size_t signals = 0;
+    std::set<std::string> titles;  // of the group
     for (std::size_t from = 0, end; (end = text.find('\n', from)) != std::string::npos; from = end + 1) {
         const std::string line = text.substr(from, end - from);
-        if (!line.starts_with("node") && !line.starts_with("fabric")) continue;
-        EXPECT_TRUE(wave.signals().contains(line.substr(0, line.find('[')))) << line;
+        if (line.starts_with("[color]") || line.starts_with("@")) continue;
+        if (line.starts_with("-node")) titles.clear();
+        if (!line.starts_with("+{")) continue;
+        const std::size_t behind_title = line.find("} ");
+        const std::string title = line.substr(2, behind_title - 2), name = line.substr(behind_title + 2);
+        EXPECT_TRUE(wave.signals().contains(name.substr(0, name.find('[')))) << line;
+        EXPECT_EQ(title.find('.'), std::string::npos) << line;
+        EXPECT_TRUE(titles.insert(title).second) << "two rows of a group: " << line;
         ++signals;
     }
     EXPECT_GT(signals, 80u);
     EXPECT_NE(text.find("/vinic disassemble\n"), std::string::npos);
+    // Of VIs and completion queues those that the program made.
+    EXPECT_NE(text.find("+{vi0 state} node0.agent.vi0.state\n"), std::string::npos);
+    EXPECT_EQ(text.find("agent.vi1."), std::string::npos);
     EXPECT_NE(text.find("[timestart] "), std::string::npos);
 }
 

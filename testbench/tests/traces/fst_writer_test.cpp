@@ -8,8 +8,8 @@
 
 #include "hw/sim/error.h"
 #include "testbench/tests/traces/watched_block.h"
-#include "testbench/tests/traces/waveform.h"
 #include "traces/vcd_writer.h"
+#include "traces/waveform.h"
 
 namespace vinic::traces {
 namespace {

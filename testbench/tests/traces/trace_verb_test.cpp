@@ -2,12 +2,16 @@
 // Traces of whole runs: well formed, the same however the simulator goes about it, and compared by `vinic`.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <map>
+#include <set>
 #include <utility>
 #include <vector>
 
 #include "testbench/report/json.h"
 #include "testbench/tests/testbench/program.h"
+#include "traces/capture.h"
+#include "traces/trace_check.h"
 
 namespace vinic::testbench {
 namespace {
@@ -69,6 +73,146 @@ TEST(timeline, a_message_is_one_arrow_from_post_to_done) {
     }
 }
 
+/// The third message of a run, from its post to its arrival, as the log says it.
+struct span_of_time {
+    sim::picoseconds from = 0, to = 0;
+};
+span_of_time third_message(const std::string& log) {
+    span_of_time found;
+    unsigned posts = 0, done = 0;
+    traces::line_reader lines(log);
+    while (lines.next()) {
+        const std::string line(lines.line());
+        const bool post = line.find(".vipl.call VipPostSend") != std::string::npos;
+        const bool taken = line.find(".vipl.call VipRecvDone") != std::string::npos;
+        const sim::picoseconds at = post || taken ? std::stoull(line) : 0;
+        if (post && ++posts == 3) found.from = at;
+        if (taken && ++done == 3) found.to = at + std::stoull(line.substr(line.find(" for ") + 5));
+    }
+    return found;
+}
+
+TEST(window, of_each_trace_holds_what_the_whole_trace_does_there) {
+    const program vinic;
+    const std::string workload = " -- sizes=8 count=2 warmup=1";
+    ASSERT_EQ(vinic.run("run pingpong --log l --pcap p --timeline t" + workload).status, 0);
+    std::string options = "run pingpong";
+    for (const std::string trace : {"log", "pcap", "timeline"})
+        options +=
+            " --" + trace + " " + trace + " --" + trace + "-from message:3 --" + trace + "-to message:3";
+    const auto outcome = vinic.run(options + workload);
+    ASSERT_EQ(outcome.status, 0) << outcome.errors;
+    EXPECT_EQ(vinic.run("trace log pcap timeline").status, 0) << vinic.run("trace log pcap timeline").output;
+    const auto [from, to] = third_message(vinic.read("l"));
+    ASSERT_GT(to, from);
+    const auto within = [from = from, to = to](sim::picoseconds at) { return at > from && at < to; };
+
+    std::vector<std::string> whole, part;
+    const auto lines_of = [&](const char* file, std::vector<std::string>& into) {
+        const std::string text = vinic.read(file);
+        for (traces::line_reader lines(text); lines.next();)
+            if (within(std::stoull(std::string(lines.line())))) into.emplace_back(lines.line());
+        return text;
+    };
+    lines_of("l", whole);
+    const std::string log = lines_of("log", part);
+    EXPECT_EQ(part, whole);
+    EXPECT_GT(part.size(), 100u);
+    EXPECT_EQ(std::stoull(log), from);
+    EXPECT_LE(std::stoull(log.substr(log.rfind('\n', log.size() - 2) + 1)), to);
+
+    const std::string all_packets = vinic.read("p"), some_packets = vinic.read("pcap");
+    std::vector<std::string> packets;
+    for (const auto& p : traces::read_capture(all_packets).packets)
+        if (within(p.at)) packets.emplace_back(p.comment);
+    std::vector<std::string> found;
+    for (const auto& p : traces::read_capture(some_packets).packets) {
+        EXPECT_TRUE(within(p.at));
+        found.emplace_back(p.comment);
+    }
+    EXPECT_EQ(found, packets);
+    EXPECT_GE(found.size(), 2u);
+
+    const auto stamp = [](const json& event) {
+        return static_cast<sim::picoseconds>(std::llround(event["ts"].get<double>() * 1e6));
+    };
+    const auto slices = [&](const char* file) {
+        std::vector<std::string> all;
+        for (json event : json::parse(vinic.read(file)))
+            if (event["ph"] == "X" && within(stamp(event))) {
+                event.erase("tid");  // what overlaps may be stacked otherwise
+                all.push_back(event.dump());
+            }
+        return all;
+    };
+    EXPECT_EQ(slices("timeline"), slices("t"));
+    EXPECT_GT(slices("timeline").size(), 20u);
+    std::set<std::string> arrows;
+    for (const json& event : json::parse(vinic.read("timeline"))) {
+        if (!event.contains("ts")) continue;
+        EXPECT_GE(stamp(event), from) << event.dump();
+        EXPECT_LE(stamp(event), to) << event.dump();
+        if (event["ph"] == "s" || event["ph"] == "f")
+            arrows.insert(event["ph"].get<std::string>() + " " + event["name"].get<std::string>());
+    }
+    // The third message is the second of node 0.
+    EXPECT_TRUE(arrows.contains("s message 2 of node0.nic"));
+    EXPECT_TRUE(arrows.contains("f message 2 of node0.nic"));
+}
+
+// Of what lasts when the window opens, the part within is drawn.
+TEST(window, of_a_timeline_opens_on_what_is_going_on) {
+    const program vinic;
+    ASSERT_EQ(vinic
+                  .run("run stream --timeline t --timeline-from 20.2ms --timeline-to 20.3ms -- sizes=4096 "
+                       "count=50 warmup=0")
+                  .status,
+              0);
+    EXPECT_EQ(vinic.run("trace t").status, 0) << vinic.run("trace t").output;
+    bool function = false, depth = false;
+    for (const json& event : json::parse(vinic.read("t"))) {
+        if (!event.contains("ts")) continue;
+        EXPECT_GE(event["ts"], 20200.0) << event.dump();
+        if (event["ts"] != 20200.0) continue;
+        function = function || event["ph"] == "B";
+        depth = depth || (event["ph"] == "C" && event["name"].get<std::string>().ends_with("descriptors"));
+    }
+    EXPECT_TRUE(function);
+    EXPECT_TRUE(depth);
+}
+
+TEST(window, that_is_wrong_is_said_before_anything_is_written) {
+    const program vinic;
+    const auto outcome =
+        vinic.run("run pingpong --log l --pcap p --timeline t --timeline-from dorbell:2 -- sizes=8 count=1");
+    EXPECT_EQ(outcome.status, 2);
+    EXPECT_NE(outcome.errors.find("--timeline-from dorbell:2: "), std::string::npos) << outcome.errors;
+    EXPECT_NE(outcome.errors.find("did you mean doorbell?"), std::string::npos) << outcome.errors;
+    EXPECT_FALSE(vinic.has("l") || vinic.has("p") || vinic.has("t"));
+    EXPECT_EQ(vinic.run("run pingpong --log-from 1us").status, 2);
+    const auto never = vinic.run("run pingpong --pcap p --pcap-from message:900 -- sizes=8 count=1");
+    EXPECT_EQ(never.status, 0);
+    EXPECT_NE(never.errors.find("--pcap-from was not reached"), std::string::npos) << never.errors;
+}
+
+// Each row of a node that the table of rows has, of a run that uses all of them.
+TEST(timeline, shows_every_unit_of_a_node) {
+    const program vinic;
+    ASSERT_EQ(vinic.run("run all_to_all --nodes 3 --timeline t -- sizes=8 rounds=2 warmup=0").status, 0);
+    std::set<std::string> rows, counters;
+    for (const json& event : json::parse(vinic.read("t"))) {
+        if (event["name"] == "thread_name" && event["pid"] == 1)
+            rows.insert(event["args"]["name"].get<std::string>());
+        if (event["ph"] == "C" && event["pid"] == 1) counters.insert(event["name"].get<std::string>());
+    }
+    for (const char* row :
+         {"CPU 0", "driver: interrupts", "host bridge: loads", "bus", "doorbells and writes", "doorbell FIFO",
+          "core", "DMA 0", "DMA 1", "DMA 2", "send", "receive"})
+        EXPECT_TRUE(rows.contains(row)) << row;
+    for (const char* counter : {"VI 0 descriptors", "bus busy", "interrupt line"})
+        EXPECT_TRUE(counters.contains(counter)) << counter;
+}
+
 TEST(timeline, a_limit_is_kept_and_said) {
     const program vinic;
     const auto outcome =
@@ -79,14 +223,52 @@ TEST(timeline, a_limit_is_kept_and_said) {
     EXPECT_EQ(vinic.run("trace t.json").status, 0);
 }
 
+void expect_whole_traces(const program& vinic) {
+    std::string files = "trace p.pcapng t.json w.vcd l.log";
+    if (vinic.has("w.fst")) files += " w.fst";
+    const auto checked = vinic.run(files);
+    EXPECT_EQ(checked.status, 0) << checked.output << checked.errors;
+    EXPECT_EQ(checked.output.find("broke off"), std::string::npos) << checked.output;
+}
+
 TEST(traces, of_a_run_that_is_interrupted_are_whole) {
     const program vinic;
-    vinic.write("w.lua", "process(0, function() while true do sleep(1000000) end end)\n");
+    vinic.write("w.lua", "process(0, function() print('begun') while true do sleep(1000000) end end)\n");
     const auto outcome = vinic.run("run w.lua" + all_traces, "timeout --preserve-status -s INT 2");
     EXPECT_EQ(outcome.status, 130) << outcome.errors;
-    const auto checked = vinic.run("trace p.pcapng t.json w.vcd l.log");
-    EXPECT_EQ(checked.status, 0) << checked.output;
-    EXPECT_EQ(checked.output.find("broke off"), std::string::npos) << checked.output;
+    EXPECT_EQ(outcome.output, "begun\n");
+    expect_whole_traces(vinic);
+}
+
+TEST(traces, of_a_run_that_cannot_go_on_are_whole) {
+    const program vinic;
+    vinic.write("w.lua",
+                "local b = barrier(2)\n"
+                "process(0, function() print('begun') check(false, 'a check') b() end, 'lonely')\n");
+    const auto outcome = vinic.run("run w.lua" + all_traces, "timeout 60");
+    EXPECT_EQ(outcome.status, 3) << outcome.errors;
+    EXPECT_EQ(outcome.output, "begun\n");
+    EXPECT_NE(outcome.errors.find("check failed: "), std::string::npos) << outcome.errors;
+    expect_whole_traces(vinic);
+    const auto as_json = vinic.run("run w.lua --json -", "timeout 60");
+    EXPECT_EQ(as_json.output, "");
+    EXPECT_NE(as_json.errors.find("begun\n"), std::string::npos) << as_json.errors;
+}
+
+// A block of the model throws in the midst of the run.
+TEST(traces, of_a_run_with_a_model_error_are_whole) {
+    const program vinic;
+    vinic.write("w.lua",
+                "process(0, function() print('begun') local kept = {}\n"
+                "  while true do\n"
+                "    kept[#kept + 1] = open_endpoint { bytes = 4 << 20, sends = 1, receives = 1 }\n"
+                "  end\n"
+                "end)\n");
+    const auto outcome = vinic.run("run w.lua --set host.memory.size_mbytes=16" + all_traces, "timeout 60");
+    EXPECT_EQ(outcome.status, 3) << outcome.errors;
+    EXPECT_NE(outcome.errors.find("node0.host.memory at "), std::string::npos) << outcome.errors;
+    EXPECT_EQ(outcome.output, "begun\n");
+    expect_whole_traces(vinic);
 }
 
 TEST(trace, faults_are_status_1_and_other_files_bad_input) {
@@ -116,6 +298,26 @@ TEST(compare, two_traces_by_their_content) {
     EXPECT_EQ(same.status, 0);
     EXPECT_EQ(same.output, "the same log\n");
     EXPECT_EQ(vinic.run("compare a result.json").status, 2);
+}
+
+TEST(compare, two_waveforms_signal_by_signal) {
+    const program vinic;
+    const auto wave = [&](const std::string& file, const std::string& ids, const std::string& changes) {
+        std::string text = "$timescale 1 ps $end\n$scope module node0 $end\n";
+        text += "$var wire 1 " + ids.substr(0, 1) + " frame $end\n$var wire 4 " + ids.substr(1) +
+                " ad [3:0] $end\n";
+        vinic.write(file, text + "$upscope $end\n$enddefinitions $end\n" + changes);
+    };
+    wave("a.vcd", "xy", "#100\n0x\nb01z1 y\n#200\n1x\n#300\nb0 y\n");
+    wave("same.vcd", "pq", "#100\nb01z1 q\n0p\n#200\n1p\n#300\nb0000 q\n");
+    wave("b.vcd", "xy", "#100\n0x\nb01z1 y\n#250\n1x\n#300\nb0 y\n");
+    wave("short.vcd", "xy", "#100\n0x\nb01z1 y\n#200\n1x\n");
+    EXPECT_EQ(vinic.run("compare a.vcd same.vcd").output, "the same waveform\n");
+    EXPECT_EQ(vinic.run("compare a.vcd b.vcd").output,
+              "first difference: change 3\na.vcd at 200 ps:\n  node0.frame 1\nb.vcd at 250 ps:\n"
+              "  node0.frame 1\n");
+    EXPECT_NE(vinic.run("compare a.vcd short.vcd").output.find("node0.ad does not change any more"),
+              std::string::npos);
 }
 
 TEST(compare, two_captures_packet_by_packet) {

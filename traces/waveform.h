@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -19,7 +19,7 @@ public:
         bool operator==(const change&) const = default;
     };
 
-    /// Throws std::runtime_error when the file is damaged.
+    /// Throws sim::input_error when the file cannot be read or is damaged.
     explicit waveform(const std::string& path);
 
     /// By hierarchical name, without the range of bits. Repetitions of a value are left out, as are the

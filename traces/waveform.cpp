@@ -1,26 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "testbench/tests/traces/waveform.h"
+#include "traces/waveform.h"
 
-#include <fstapi.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <fstream>
-#include <memory>
+#include <iterator>
 #include <stdexcept>
+
+#include "hw/sim/error.h"
+#include "traces/fst_reader.h"
 
 namespace vinic::traces {
 
 namespace {
 
-std::string full_name(const std::vector<std::string>& scopes, std::string leaf) {
-    leaf = leaf.substr(0, leaf.find_first_of(" ["));
+/// Without the range of bits.
+std::string without_range(const std::string& name) { return name.substr(0, name.find_first_of(" [")); }
+
+std::string full_name(const std::vector<std::string>& scopes, const std::string& leaf) {
     std::string name;
     for (const auto& scope : scopes) name += scope + ".";
-    return name + leaf;
+    return name + without_range(leaf);
 }
 
 /// VCD leaves leading digits out when they repeat the first, which is 0 for 1.
 std::string extended(std::string value, std::size_t width) {
+    if (value.empty()) throw std::runtime_error("a change without a value");
     if (value.size() < width) value.insert(0, width - value.size(), value[0] == '1' ? '0' : value[0]);
     return value;
 }
@@ -40,25 +46,30 @@ std::string without_spaces(std::string_view value) {
 }  // namespace
 
 waveform::waveform(const std::string& path) {
-    if (path.ends_with(".fst"))
-        read_fst(path);
-    else
-        read_vcd(path);
+    std::ifstream file(path, std::ios::binary);
+    std::string begin(fst_magic.size(), '\0');
+    file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
+    try {
+        begin == fst_magic ? read_fst(path) : read_vcd(path);
+    } catch (const sim::input_error&) {
+        throw;
+    } catch (const std::exception&) {
+        throw sim::input_error("{}: no well-formed waveform: `vinic trace` says where", path);
+    }
 }
 
 void waveform::add(std::vector<change>& to, std::uint64_t at, std::string_view value) {
     if (at < end_) throw std::runtime_error("time goes back");
     end_ = at;
     const std::string text = without_spaces(value);
-    const bool unknown = text == "?" || text.find_first_not_of('x') == std::string::npos;
-    if (to.empty() && unknown) return;
+    if (to.empty() && is_unknown(text)) return;
     if (!to.empty() && to.back().at == at) to.pop_back();
     if (to.empty() || to.back().value != text) to.push_back({at, text});
 }
 
 void waveform::read_vcd(const std::string& path) {
     std::ifstream file(path);
-    if (!file) throw std::runtime_error(path + " cannot be read");
+    if (!file) throw sim::input_error("{}: cannot be read", path);
     struct variable {
         std::string name;
         std::size_t width;
@@ -72,6 +83,7 @@ void waveform::read_vcd(const std::string& path) {
             file >> kind >> name;
             scopes.push_back(name);
         } else if (word == "$upscope") {
+            if (scopes.empty()) throw std::runtime_error("$upscope without a scope");
             scopes.pop_back();
         } else if (word == "$var") {
             std::string type, width, id, leaf;
@@ -93,32 +105,10 @@ void waveform::read_vcd(const std::string& path) {
 }
 
 void waveform::read_fst(const std::string& path) {
-    const std::unique_ptr<void, void (*)(void*)> file(fstReaderOpen(path.c_str()), &fstReaderClose);
-    if (!file) throw std::runtime_error(path + " cannot be read");
-    std::vector<std::string> scopes;
-    std::map<fstHandle, std::string> names;
-    while (const fstHier* h = fstReaderIterateHier(file.get())) {
-        if (h->htyp == FST_HT_SCOPE) scopes.emplace_back(h->u.scope.name);
-        if (h->htyp == FST_HT_UPSCOPE) scopes.pop_back();
-        if (h->htyp == FST_HT_VAR) {
-            names[h->u.var.handle] = full_name(scopes, h->u.var.name);
-            signals_[names[h->u.var.handle]];
-        }
-    }
-    fstReaderSetFacProcessMaskAll(file.get());
-    const std::function<void(std::uint64_t, fstHandle, std::string_view)> each =
-        [&](std::uint64_t at, fstHandle handle, std::string_view value) {
-            add(signals_[names.at(handle)], at, value);
-        };
-    fstReaderIterBlocks2(
-        file.get(),
-        [](void* to, std::uint64_t at, fstHandle handle, const unsigned char* value) {
-            (*static_cast<decltype(&each)>(to))(at, handle, reinterpret_cast<const char*>(value));
-        },
-        [](void* to, std::uint64_t at, fstHandle handle, const unsigned char* value, std::uint32_t length) {
-            (*static_cast<decltype(&each)>(to))(at, handle, {reinterpret_cast<const char*>(value), length});
-        },
-        const_cast<void*>(static_cast<const void*>(&each)), nullptr);
+    std::vector<std::vector<change>*> of;
+    traces::read_fst(
+        path, [&](const std::string& name) { of.push_back(&signals_[without_range(name)]); },
+        [&](std::uint64_t at, std::size_t signal, std::string_view value) { add(*of[signal], at, value); });
 }
 
 std::string waveform::at(const std::string& signal, std::uint64_t instant) const {

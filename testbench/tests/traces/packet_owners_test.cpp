@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "traces/packet_owners.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "hw/sim/simulation.h"
+#include "testbench/tests/traces/wire.h"
+
+namespace vinic::traces {
+namespace {
+
+/// node0 - port 2 of switch0, port 5 - port 1 of switch1, port 4 - node1.
+const cable_map two_switches{{"fabric.cable0", {"node0", "switch0 port 2"}},
+                             {"fabric.cable1", {"switch0 port 5", "switch1 port 1"}},
+                             {"fabric.cable2", {"switch1 port 4", "node1"}}};
+constexpr std::uint8_t plus_3 = 0x83, minus_3 = 0xBD;
+
+std::vector<std::uint8_t> packet(const std::vector<std::uint8_t>& route) {
+    wire_bytes bytes;
+    for (const std::uint8_t byte : route) bytes.put(byte, 1);
+    bytes.put(abi::packet_type_vi, 4).put(abi::packet_send, 1).put(abi::packet_first | abi::packet_last, 1);
+    bytes.put(0, 2).put(5, 2).put(5, 2).put(77, 4).put(0, 16);
+    return bytes.bytes();
+}
+
+struct world {
+    sim::simulation simulation;
+    fabric_block fabric{"fabric"};
+    packet_owners owners{two_switches};
+
+    void send(const std::string& card, std::uint64_t number) {
+        message_path m;
+        m.sender = card;
+        m.number = number;
+        owners.on_packet_of(m, {.destination_vi = 5, .source_vi = 5, .connection_key = 77});
+    }
+    std::string owner(const sim::packet_probe& where, const std::vector<std::uint8_t>& bytes) const {
+        const packet_owners::owner* of =
+            owners.of({.destination_vi = 5, .source_vi = 5, .connection_key = 77}, where, bytes);
+        return of ? fmt::format("{} {}", of->sender, of->number) : "nobody";
+    }
+};
+
+TEST(packet_ways, follow_what_is_left_of_the_route) {
+    const packet_ways ways(two_switches);
+    EXPECT_EQ(ways.destination("fabric.cable0.ab", packet({plus_3, plus_3})), "node1");
+    EXPECT_EQ(ways.destination("fabric.cable1.ab", packet({plus_3})), "node1");
+    EXPECT_EQ(ways.destination("fabric.cable2.ab", packet({})), "node1");
+    EXPECT_EQ(ways.destination("fabric.cable2.ba", packet({minus_3, minus_3})), "node0");
+    EXPECT_EQ(ways.destination("fabric.cable1.ba", packet({minus_3})), "node0");
+    EXPECT_EQ(ways.destination("fabric.cable0.ab", packet({0x81})), "switch0 port 2");  // nothing at port 3
+    EXPECT_EQ(ways.destination("fabric.cable9.ab", packet({})), "");
+}
+
+// VI 5 of one node talks to VI 5 of the other, and both are at sequence 0.
+TEST(packet_owners, directions_of_a_connection_are_told_apart_on_each_cable) {
+    world w;
+    EXPECT_EQ(w.owner(w.fabric.cable0.ab, packet({plus_3, plus_3})), "nobody");
+    w.send("node0.nic", 8);
+    w.send("node1.nic", 3);
+    EXPECT_EQ(w.owner(w.fabric.cable0.ab, packet({plus_3, plus_3})), "node0.nic 8");
+    EXPECT_EQ(w.owner(w.fabric.cable1.ab, packet({plus_3})), "node0.nic 8");
+    EXPECT_EQ(w.owner(w.fabric.cable1.ba, packet({minus_3})), "node1.nic 3");
+    EXPECT_EQ(w.owner(w.fabric.cable0.ba, packet({})), "node1.nic 3");
+}
+
+TEST(packet_owners, the_latest_message_of_a_name_is_meant) {
+    world w;
+    w.send("node0.nic", 8);
+    w.send("node0.nic", 9);
+    EXPECT_EQ(w.owner(w.fabric.cable0.ab, packet({plus_3, plus_3})), "node0.nic 9");
+}
+
+}  // namespace
+}  // namespace vinic::traces
