@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "hw/sim/simulation.h"
+#include "traces/fields.h"
 
 namespace vinic::traces {
 
@@ -209,7 +210,9 @@ void recorder::let_through(const record& r) {
         return;
     }
     const bool was_open = window_.is_open();
-    window_.see({r.probe, r.at, r.end, r.bits, r.text, r.what != record::kind::span_end});
+    // Of a write, the word that is written.
+    const std::uint64_t bits = r.what == record::kind::value ? r.bits : get(r.fields, "data");
+    window_.see({r.probe, r.at, r.end, bits, r.text, r.what != record::kind::span_end});
     if (!was_open && window_.is_open()) window_opened(*window_.opened_at());
     if (r.at > 0) pass(r.at - 1);
     if (r.probe >= shown_ || closed_) return;

@@ -3,7 +3,22 @@
 
 #include <algorithm>
 
+#include "firmware/abi/myvia_card.h"
+
 namespace vinic::traces {
+
+namespace {
+
+constexpr std::string_view doorbell_fifo = ".doorbells.doorbell";
+
+/// Is that word, written into the card's SRAM, a doorbell of MyVIA? Its data come first.
+bool rings(std::uint64_t word) {
+    using namespace abi::myvia;
+    const std::uint64_t op = (word & ~std::uint64_t{doorbell_valid}) >> 16;
+    return (word & doorbell_valid) != 0 && op >= doorbell_send && op <= doorbell_arm_queue;
+}
+
+}  // namespace
 
 window::window(std::optional<boundary> from, std::optional<boundary> to) {
     if (from) from_ = {.where = std::move(*from), .is_end = false, .seen = 0, .heard = {}};
@@ -16,7 +31,7 @@ bool window::watch::told_by(const sim::probe& p) const {
     if (!h) return false;
     switch (h->what) {
         case happening::kind::doorbell:
-            return p.name().ends_with(".doorbells.doorbell");
+            return p.name().ends_with(doorbell_fifo) || p.name().ends_with(".pci.write");
         case happening::kind::message:
             return p.name().ends_with(".vipl.call");
         case happening::kind::function:
@@ -31,7 +46,7 @@ bool window::watch::happens(const report& r, const sim::probe& p) const {
     const happening& h = std::get<happening>(where);
     switch (h.what) {
         case happening::kind::doorbell:
-            return r.first;
+            return r.first && (p.name().ends_with(doorbell_fifo) || rings(r.bits));
         case happening::kind::message:
             return r.first && r.text == (is_end ? "VipRecvDone" : "VipPostSend");
         case happening::kind::function: {

@@ -2,6 +2,7 @@
 // Traces of whole runs: well formed, the same however the simulator goes about it, and compared by `vinic`.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <set>
@@ -158,6 +159,30 @@ TEST(window, of_each_trace_holds_what_the_whole_trace_does_there) {
     // The third message is the second of node 0.
     EXPECT_TRUE(arrows.contains("s message 2 of node0.nic"));
     EXPECT_TRUE(arrows.contains("f message 2 of node0.nic"));
+}
+
+// MyVIA's doorbells are two stores into the card's SRAM: its data, and the word that is valid. Of pingpong
+// the first four are receive descriptors, two of each node; the fifth is the first send.
+TEST(window, opens_on_a_doorbell) {
+    const program vinic;
+    const auto outcome = vinic.run(
+        "run pingpong --log l --log-scope '*.pci.write' --log-from doorbell:5 "
+        "--log-to doorbell:6 -- sizes=8 count=2 warmup=0");
+    ASSERT_EQ(outcome.status, 0) << outcome.errors;
+    EXPECT_EQ(outcome.errors, "");
+    std::vector<std::string> words;
+    const std::string log = vinic.read("l");
+    for (traces::line_reader lines(log); lines.next();) {
+        const std::string line(lines.line());
+        const std::size_t data = line.find("data=") + 5;
+        words.push_back(line.substr(data, line.find(' ', data) - data));
+    }
+    // From the first send's second store to the second one's.
+    ASSERT_GE(words.size(), 3u) << log;
+    EXPECT_EQ(words.front(), "0x80010000") << log;
+    EXPECT_EQ(words.back(), "0x80010000") << log;
+    EXPECT_EQ(std::ranges::count_if(words, [](const std::string& w) { return w.starts_with("0x8"); }), 2)
+        << log;
 }
 
 // Of what lasts when the window opens, the part within is drawn.
