@@ -16,7 +16,11 @@ public:
     /// Before anybody touches the SRAM, its slots or a register that the core may look at: afterwards exactly
     /// the instructions that issued before now have happened.
     virtual void sync() = 0;
-    /// After sync(): somebody wrote to the SRAM.
+    /// Before somebody only reads, or writes, these bytes of the SRAM. Does what sync() does where the core
+    /// has to do with them.
+    virtual void sync_for_read(std::uint32_t address, std::size_t bytes) = 0;
+    virtual void sync_for_write(std::uint32_t address, std::size_t bytes) = 0;
+    /// After sync_for_write(): somebody wrote to the SRAM.
     virtual void memory_written(std::uint32_t address, std::size_t bytes) = 0;
     /// After sync(): the port's slots from cycle `from` on.
     virtual void set_slot_pattern(lanai::sram_port port, const lanai::slot_pattern& pattern,

@@ -46,7 +46,9 @@ void dma_channel::enter(activity next) {
 
 void dma_channel::after(std::uint64_t clocks, void (dma_channel::*then)()) {
     then_ = then;
-    timer_.notify(dma_.clock_.until(dma_.clock_.current() + clocks));
+    const cycle at = dma_.clock_.current() + clocks;
+    dma_.memory_.host_dma.expect(at);
+    timer_.notify(dma_.clock_.until(at));
 }
 
 void dma_channel::set_base(std::uint32_t address) {

@@ -175,7 +175,19 @@ void lanai_core::sync() {
     const cycle next = clock_.next_issue();
     core_.sync(next);
     learn(next);
-    step_.notify(clock_.until(next, phase::issue));
+    // It may go on as soon as the others are through, if nobody else is to come on this edge.
+    if (lockstep || memory_.next_access(next - 1) == next)
+        step_.notify(clock_.until(next, phase::issue));
+    else
+        step_.notify(sc_core::SC_ZERO_TIME);
+}
+
+void lanai_core::sync_for_read(std::uint32_t address, std::size_t bytes) {
+    if (core_.stored(address, bytes)) sync();
+}
+
+void lanai_core::sync_for_write(std::uint32_t address, std::size_t bytes) {
+    if (core_.stored(address, bytes) || core_.loaded(address, bytes)) sync();
 }
 
 void lanai_core::set_stack_limit(std::uint32_t address) {
@@ -233,8 +245,7 @@ cycle lanai_core::slice(cycle from) const {
 /// once, so none may be executed before its cycle.
 lanai::run_result lanai_core::run_ahead(cycle from) {
     if (lockstep) return core_.run_ahead(from + 1);
-    const cycle next = memory_.next_access();
-    const cycle announced = next > from ? next : lanai::never;
+    const cycle announced = memory_.next_access(from);
     return core_.run_ahead(std::min(from + slice(from), announced), announced);
 }
 
@@ -245,7 +256,7 @@ void lanai_core::step() {
     lanai::run_result plan;
     for (;;) {
         plan = run_ahead(now);
-        if (plan.at > now) break;
+        if (plan.at > now || sim::now() < clock_.time_of(now, phase::issue)) break;
         core_.sync(now);
         if (plan.reason == lanai::stop_reason::trap) report_trap(core_.pending_trap().value());
         if (plan.reason == lanai::stop_reason::device_access) {

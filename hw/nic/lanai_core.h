@@ -123,6 +123,8 @@ public:
 
     // core_port
     void sync() override;
+    void sync_for_read(std::uint32_t address, std::size_t bytes) override;
+    void sync_for_write(std::uint32_t address, std::size_t bytes) override;
     void memory_written(std::uint32_t address, std::size_t bytes) override;
     void set_slot_pattern(lanai::sram_port port, const lanai::slot_pattern& pattern, cycle from) override;
     const lanai::slot_schedule& slots() const override { return core_.slots(); }

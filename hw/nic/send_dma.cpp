@@ -76,6 +76,7 @@ void send_dma::start(std::uint32_t last_word, bool last, cycle at) {
     sa_ = 0;
     began_ = sim::now();
     state.set(last ? 2 : 1);
+    memory_.send.expect(at + start_clocks);
     launch_.notify(clock_.until(at + start_clocks));
 }
 

@@ -163,12 +163,13 @@ void sram_port::commit() {
     const cycle planned = commit_at_;
     if (end_of_burst() > planned) return plan_commit();  // ports of higher priority came in between
     commit_at_ = lanai::never;
-    memory_.sync();
     burst b = std::move(current_);
     std::uint8_t* place = memory_.data_.get() + b.address;
-    if (b.into)
+    if (b.into) {
+        memory_.sync_for_read(b.address, b.bytes);
         std::memcpy(b.into, place, b.bytes);
-    else if (b.bytes != 0) {
+    } else if (b.bytes != 0) {
+        memory_.sync_for_write(b.address, b.bytes);
         std::memcpy(place, b.from, b.bytes);
         memory_.written(b.address, b.bytes);
     }
@@ -183,6 +184,14 @@ void sram_port::commit() {
     active_ = false;
     if (!waiting_.empty() || reservation_) arbitrate_in(planned);
     if (b.done) b.done();
+}
+
+cycle sram_port::next_access(cycle now) const {
+    const auto later = [&](cycle at) { return at > now ? at : lanai::never; };
+    if (!active_) return std::min(later(begin_at_), later(expected_at_));
+    // The end of a read hardly ever touches what the core does.
+    const bool only_ends_a_read = current_.into && waiting_.empty() && !reservation_;
+    return only_ends_a_read ? lanai::never : later(commit_at_);
 }
 
 /// Accesses of the pattern in force that were served before cycle `at`.
@@ -287,18 +296,18 @@ void sram::set_slot_pattern(lanai::sram_port port, const lanai::slot_pattern& pa
     }
 }
 
-cycle sram::next_access() const {
-    return std::min(
-        {host_access.next_access(), host_dma.next_access(), receive.next_access(), send.next_access()});
+cycle sram::next_access(cycle now) const {
+    return std::min({host_access.next_access(now), host_dma.next_access(now), receive.next_access(now),
+                     send.next_access(now)});
 }
 
 void sram::peek(std::uint32_t address, std::span<std::uint8_t> into) {
-    sync();
+    sync_for_read(address, into.size());
     std::copy_n(data_.get() + address, into.size(), into.begin());
 }
 
 void sram::poke(std::uint32_t address, std::span<const std::uint8_t> from) {
-    sync();
+    sync_for_write(address, from.size());
     std::ranges::copy(from, data_.get() + address);
     written(address, from.size());
 }

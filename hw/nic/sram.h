@@ -79,8 +79,11 @@ public:
     void reserve(std::uint64_t count, pace speed, cycle first);
     /// No burst runs or waits.
     bool idle() const { return !active_ && waiting_.empty(); }
-    /// The cycle of the next commit, or else begin of a burst, as known now; `never` when none.
-    cycle next_access() const { return active_ ? commit_at_ : begin_at_; }
+    /// Somebody is going to ask for a burst, probably in that cycle. For next_access() only.
+    void expect(cycle at) { expected_at_ = at; }
+    /// The first cycle after `now` in which the port has to do with the core, as far as known: when a burst
+    /// begins, or what one wrote is committed. `never` when none.
+    cycle next_access(cycle now) const;
     /// What is left undone is dropped, its `done` is not called.
     void reset();
 
@@ -130,6 +133,7 @@ private:
     cycle began_ = 0;
     cycle begin_at_ = lanai::never;  // of the next arbitration
     cycle commit_at_ = lanai::never;
+    cycle expected_at_ = lanai::never;
 };
 
 class sram : public sim::module {
@@ -157,8 +161,8 @@ public:
     /// Throws a model_error, with the firmware's place, when these bytes are not in the SRAM.
     void require(std::uint64_t address, std::uint64_t length, const std::string& who) const;
     [[noreturn]] void fail(const std::string& what) const;
-    /// The first cycle in which some port will touch the SRAM again, as known now.
-    cycle next_access() const;
+    /// The first of its ports'.
+    cycle next_access(cycle now) const;
 
     /// Outside simulated time, for loaders, tools and the debug transport.
     void peek(std::uint32_t address, std::span<std::uint8_t> into);
@@ -171,8 +175,11 @@ private:
         void operator()(std::uint8_t* p) const { std::free(p); }
     };
 
-    void sync() {
-        if (core_) core_->sync();
+    void sync_for_read(std::uint32_t address, std::size_t length) {
+        if (core_) core_->sync_for_read(address, length);
+    }
+    void sync_for_write(std::uint32_t address, std::size_t length) {
+        if (core_) core_->sync_for_write(address, length);
     }
     void set_slot_pattern(lanai::sram_port port, const lanai::slot_pattern& pattern, cycle from);
     const lanai::slot_schedule& slots() const { return core_ ? core_->slots() : own_slots_; }

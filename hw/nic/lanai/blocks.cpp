@@ -13,25 +13,23 @@ block_cache::block_cache(const core_config& config, std::span<std::uint8_t> sram
       words_((sram.size() + 63) / 64),
       pages_((sram.size() + 4095) / 4096) {}
 
-block* block_cache::find(std::uint32_t pc) {
-    if (pc >= sram_.size() || pc % 4 != 0) return nullptr;
+// Translates what starts there.
+block* block_cache::enter(std::uint32_t pc) {
     auto& p = pages_[pc >> 12];
     if (!p) p = std::make_unique<page>();
-    block*& entry = p->starts[pc >> 2 & 1023];
-    if (entry == nullptr) {
-        auto fresh = std::make_unique<block>();
-        const bool whole = translate(*fresh, config_, sram_, pc) && in_one_region(*fresh);
-        if (whole && !regions_.empty()) fresh->region = regions_[pc / 4];
-        // Where no block can start, the word still decides that: writing it must be noticed.
-        const std::uint32_t words = whole ? fresh->instructions : 1;
-        for (std::uint32_t n = 0; n < words; ++n) {
-            const std::uint32_t word = (pc >> 2) + n;
-            words_[word >> 4] = static_cast<std::uint16_t>(words_[word >> 4] | 1u << (word & 15));
-        }
-        entry = whole ? fresh.get() : &none_;
-        if (whole) blocks_.push_back(std::move(fresh));
+    auto fresh = std::make_unique<block>();
+    const bool whole = translate(*fresh, config_, sram_, pc) && in_one_region(*fresh);
+    if (whole && !regions_.empty()) fresh->region = regions_[pc / 4];
+    // Where no block can start, the word still decides that: writing it must be noticed.
+    const std::uint32_t words = whole ? fresh->instructions : 1;
+    for (std::uint32_t n = 0; n < words; ++n) {
+        const std::uint32_t word = (pc >> 2) + n;
+        words_[word >> 4] = static_cast<std::uint16_t>(words_[word >> 4] | 1u << (word & 15));
     }
-    return entry == &none_ ? nullptr : entry;
+    p->starts[pc >> 2 & 1023] = whole ? fresh.get() : &none_;
+    if (!whole) return nullptr;
+    blocks_.push_back(std::move(fresh));
+    return blocks_.back().get();
 }
 
 bool block_cache::in_one_region(const block& b) const {
@@ -48,14 +46,15 @@ block_link block_cache::link(const block& from, std::uint32_t pc) {
             from.fetched == (pc & ~(config_.slot_bytes - 1))};
 }
 
-void block_cache::invalidate(std::uint32_t address, std::size_t bytes) {
+bool block_cache::holds_code(std::uint32_t address, std::size_t bytes) const {
     const std::uint64_t end = std::uint64_t{address} + bytes;
-    for (std::uint64_t a = address & ~3u; a < end; a += (a & 63) == 0 && words_[a >> 6] == 0 ? 64 : 4) {
-        if (holds_code(static_cast<std::uint32_t>(a))) {
-            clear();
-            return;
-        }
-    }
+    for (std::uint64_t a = address & ~3u; a < end; a += (a & 63) == 0 && words_[a >> 6] == 0 ? 64 : 4)
+        if (holds_code(static_cast<std::uint32_t>(a))) return true;
+    return false;
+}
+
+void block_cache::invalidate(std::uint32_t address, std::size_t bytes) {
+    if (holds_code(address, bytes)) clear();
 }
 
 void block_cache::clear() {

@@ -27,24 +27,26 @@ enum class micro : std::uint8_t {
     load_w_rr, load_h_rr, load_uh_rr, load_b_rr, load_ub_rr,
     store_w, store_h, store_b, store_w_post, store_h_post, store_b_post, store_w_pre, store_h_pre, store_b_pre, push,
     store_w_rr, store_h_rr, store_b_rr,
-    branch_if, jump_register, load_pc,
-    // Ends of a block; they are no instruction.
-    end_next, end_jump, end_branch, end_register
+    branch_if, jump_register, load_pc
     // clang-format on
 };
+
+// Where a block leads.
+enum class block_end : std::uint8_t { next, jump, branch, jump_register };
 
 struct micro_op {
     micro code = micro::nop;
     std::uint8_t d = 0, a = 0, b = 0;  // registers
     std::uint32_t k = 0;
     std::uint16_t mask = 0;      // of a condition
-    std::uint8_t op = 0;         // operation of alu_*; bit 7: sets the flags
+    std::uint8_t op = 0;         // operation of alu_*; bit 7: sets the flags; or late_result
     std::uint8_t index = 0;      // of the instruction in its block
     std::uint16_t issue = 0;     // cycles after the first instruction's issue, when nobody else uses the SRAM
     std::uint8_t interlock = 0;  // cycles of load-use wait before it
     std::uint8_t slots = 0;      // it takes, with the fetch; bit 7: it is no instruction of its own
 };
 inline constexpr std::uint8_t no_instruction = 0x80;
+inline constexpr std::uint8_t late_result = 0x40;  // who reads d right behind it waits
 
 struct block;
 
@@ -69,7 +71,7 @@ struct block {
     std::uint32_t fetched = 0;         // by the last instruction
     unsigned slots_at_end = 0;         // the last instructions that are delay slots
     std::uint16_t region = 0;          // of its instructions, which are all of one
-    micro end = micro::end_next;
+    block_end end = block_end::next;
     std::array<block_link, 2> links;  // [0] next, [1] branch taken
     std::vector<micro_op> ops;
 };
@@ -82,11 +84,19 @@ public:
                 const std::vector<std::uint16_t>& regions);
 
     // Null when the instruction there has to be executed one by one.
-    block* find(std::uint32_t pc);
+    block* find(std::uint32_t pc) {
+        if (pc >= sram_.size() || pc % 4 != 0) return nullptr;
+        page* const p = pages_[pc >> 12].get();
+        block* const known = p != nullptr ? p->starts[pc >> 2 & 1023] : nullptr;
+        if (known == nullptr) [[unlikely]]
+            return enter(pc);
+        return known == &none_ ? nullptr : known;
+    }
     block_link link(const block& from, std::uint32_t pc);
     bool holds_code(std::uint32_t address) const {
         return (words_[address >> 6] >> (address >> 2 & 15) & 1) != 0;
     }
+    bool holds_code(std::uint32_t address, std::size_t bytes) const;
     const std::uint16_t* words() const { return words_.data(); }
     // Forgets every block when one of these bytes is in one.
     void invalidate(std::uint32_t address, std::size_t bytes);
@@ -97,6 +107,7 @@ private:
         std::array<block*, 1024> starts{};
     };
 
+    block* enter(std::uint32_t pc);
     bool in_one_region(const block& b) const;
 
     const core_config& config_;

@@ -47,6 +47,33 @@ void core::implementation::require_synced(const char* what) const {
     if (speculative()) throw std::logic_error(fmt::format("{} without sync of the core", what));
 }
 
+void core::implementation::require_untouched(std::uint32_t address, std::size_t bytes) const {
+    if (speculative() && (loaded(address, bytes) || stored(address, bytes)))
+        require_synced("write to the SRAM");
+}
+
+bool core::implementation::loaded(std::uint32_t address, std::size_t bytes) const {
+    return config.lockstep || loads.meets(address, bytes) || cache.holds_code(address, bytes);
+}
+
+bool core::implementation::stored(std::uint32_t address, std::size_t bytes) const {
+    constexpr std::size_t most = 64;  // worth looking through
+    if (config.lockstep || undo_count > most) return true;
+    return std::any_of(undo.begin(), undo.begin() + static_cast<std::ptrdiff_t>(undo_count),
+                       [&](const undo_entry& u) {
+                           return u.address < address + bytes && address < u.address + sizeof u.old;
+                       });
+}
+
+bool line_set::meets(std::uint32_t address, std::size_t bytes) const {
+    if (bits_ == 0 || bytes == 0) return false;
+    line_set other;
+    const std::uint64_t last = (std::uint64_t{address} + bytes - 1) / line_bytes;
+    for (std::uint64_t line = address / line_bytes; line <= last && ~other.bits_ != 0; ++line)
+        other.bits_ |= std::uint64_t{1} << line % lines;
+    return (bits_ & other.bits_) != 0;
+}
+
 void core::implementation::checkpoint() {
     for (const slice_record& record : records) {
         if (retire_callback) retire_callback(record.what);
@@ -63,6 +90,7 @@ void core::implementation::checkpoint() {
     if (!config.lockstep) saved = live;
     retired_at_checkpoint = live.retired;
     undo_count = 0;
+    loads.clear();
     parked.reset();
     reset_probe();
 }
@@ -81,16 +109,25 @@ void core::implementation::rewind() {
         if (e.what == exchange_record::kind::first_load) unread.add(e.address);
     exchanges.clear();
     region_changes.clear();
+    loads.clear();
     parked.reset();
     trap.reset();
     reset_probe();
 }
 
+void core::implementation::enter_region(std::uint16_t region, cycle issue) {
+    live.region = region;
+    region_changes.push_back({issue, region});
+}
+
 // The cycle in which the next instruction issues, the wait for a load included.
-cycle core::implementation::next_issue_cycle() const {
+cycle core::implementation::next_issue_cycle() {
     if (live.loading == 0 || live.pc % 4 != 0 || live.pc > sram.size() - 4) return live.next_issue;
-    const instruction i = decode(load_be32(sram.data() + live.pc));
-    return live.next_issue + ((i.reads() >> live.loading & 1) != 0 ? config.load_use_cycles : 0);
+    const block* const next = uses_blocks() && live.ready_for_block() ? cache.find(live.pc) : nullptr;
+    if (next == nullptr) loads.add(live.pc);
+    const std::uint32_t reads =
+        next != nullptr ? next->first_reads : decode(load_be32(sram.data() + live.pc)).reads();
+    return live.next_issue + ((reads >> live.loading & 1) != 0 ? config.load_use_cycles : 0);
 }
 
 run_result core::implementation::advance(cycle enough, cycle limit, bool speculate) {
@@ -100,9 +137,10 @@ run_result core::implementation::advance(cycle enough, cycle limit, bool specula
         parked.reset();
     }
     for (;;) {
-        if (uses_blocks() && live.delay_slots == 0) {
+        if (uses_blocks() && live.ready_for_block()) {
             const block_exit why = run_fast(enough, limit);
             if (why == block_exit::limit) return {stop_reason::limit, next_issue_cycle()};
+            if (why == block_exit::device) return {stop_reason::device_access, next_issue_cycle()};
             if (why == block_exit::edge && at_edge(enough, speculate))
                 return {stop_reason::idle, parked->wake};
             if (why == block_exit::log_full) {
@@ -199,16 +237,20 @@ std::optional<trap_report> core::pending_trap() const {
 
 bool core::idle() const { return impl_->parked.has_value(); }
 
+bool core::loaded(std::uint32_t address, std::size_t bytes) const { return impl_->loaded(address, bytes); }
+
+bool core::stored(std::uint32_t address, std::size_t bytes) const { return impl_->stored(address, bytes); }
+
 void core::write_sram(std::uint32_t address, std::span<const std::uint8_t> bytes) {
-    impl_->require_synced("write to the SRAM");
     if (address > impl_->sram.size() || bytes.size() > impl_->sram.size() - address)
         throw std::out_of_range("write beyond the SRAM");
+    impl_->require_untouched(address, bytes.size());
     std::copy(bytes.begin(), bytes.end(), impl_->sram.begin() + address);
     invalidate_code(address, bytes.size());
 }
 
 void core::invalidate_code(std::uint32_t address, std::size_t bytes) {
-    impl_->require_synced("write to the SRAM");
+    impl_->require_untouched(address, bytes);
     impl_->cache.invalidate(address, bytes);
 }
 
@@ -295,7 +337,7 @@ void core::on_exchange(std::function<void(const exchange_record&)> callback) {
 }
 
 void core::written_by_port(std::uint32_t address, std::size_t bytes) {
-    impl_->require_synced("write to the SRAM");
+    impl_->require_untouched(address, bytes);
     if (!impl_->unread.watched()) return;
     for (std::uint32_t word = address & ~3u; word < address + bytes; word += 4) impl_->unread.add(word);
 }

@@ -23,6 +23,9 @@
 //   peek:
 //                          afterwards exactly the instructions that issued before `now` have happened, for
 //                          good.
+//   loaded(), stored()     may the core have loaded or fetched these bytes, or stored to them, since the last
+//                          sync? Who writes bytes for which both are false, or reads bytes for which stored()
+//                          is, needs no sync: what ran ahead is the same with and without it.
 //   execute_device_access  at the cycle that run_ahead told, after sync(now): the one pending register
 //   access.
 // In lock-step the same calls are made; each run_ahead executes one instruction at most, in the cycle of the
@@ -215,10 +218,16 @@ public:
     std::optional<trap_report> pending_trap() const;
     bool idle() const;  // parked in a proven idle loop
 
-    // Only right after sync(now):
+    // Errs on the safe side. In lock-step it is always so.
+    bool loaded(std::uint32_t address, std::size_t bytes) const;
+    bool stored(std::uint32_t address, std::size_t bytes) const;
+
+    // Only right after sync(now); the first three also for bytes neither loaded nor stored since then:
     void write_sram(std::uint32_t address, std::span<const std::uint8_t> bytes);
     void invalidate_code(std::uint32_t address,
                          std::size_t bytes);  // for those who wrote the SRAM themselves
+    // For on_exchange: another port wrote these bytes.
+    void written_by_port(std::uint32_t address, std::size_t bytes);
     // Slots before the next issue are decided by then, so an access due in one is served in a later one.
     void set_slot_pattern(sram_port port, const slot_pattern& pattern, cycle now);
     const slot_schedule& slots() const;
@@ -235,8 +244,6 @@ public:
     void on_instruction(std::function<void(const instruction_record&)> callback, bool complete);
     // Each committed exchange, but for those of skipped idle iterations, which repeat what was said.
     void on_exchange(std::function<void(const exchange_record&)> callback);
-    // Right after sync(now), for on_exchange: another port wrote these bytes.
-    void written_by_port(std::uint32_t address, std::size_t bytes);
     // `regions`: which one each word of the SRAM belongs to, say a function; a core out of reset is in region
     // 0. Does not slow the core down.
     void on_region(std::vector<std::uint16_t> regions, std::function<void(const region_record&)> callback);

@@ -19,6 +19,7 @@ struct context {
     undo_entry* log;
     const std::uint64_t* const unread;
     std::uint32_t dirty = 0;
+    line_set loads;
 
     template <typename T>
     bool in_sram(std::uint32_t address) const {
@@ -51,6 +52,7 @@ inline bool load(context& c, const micro_op& o) {
     const std::uint32_t address = address_of<m>(c, o);
     if (!c.in_sram<T>(address) || unread_words::holds(c.unread, address)) [[unlikely]]
         return false;
+    c.loads.add(address);
     const std::uint32_t value = read<T>(c.sram + address);
     if constexpr (m == mode::post || m == mode::pre) c.r[o.a] += o.k;
     c.r[o.d] = value;
@@ -116,22 +118,29 @@ constexpr unsigned sets_flags = 0x80;
 template <bool contended>
 class block_run {
 public:
-    block_run(core::implementation& core, cycle enough, cycle limit)
-        : core_(core), m_(core.live), enough_(enough), limit_(limit) {}
+    block_run(core::implementation& core, cycle enough, cycle limit, cycle quiet_until)
+        : core_(core),
+          m_(core.live),
+          enough_(enough),
+          limit_(std::min(limit, quiet_until)),
+          quiet_until_(quiet_until) {}
     block_exit operator()();
 
 private:
     void begin(block* first);
     bool enter(const undo_entry* log);
+    const micro_op* end_of_ops() const { return b_->ops.data() + b_->ops.size(); }
+    const micro_op* stop_from(const micro_op* op) const;
     cycle issue_of(const micro_op& o) const;
     void take_slots(const micro_op& o, unsigned not_taken);
-    bool load_register(const micro_op& o, std::uint32_t* r);
+    enum class register_access : std::uint8_t { none, done, in_kernel_time };
+    register_access access_register(const micro_op& o, std::uint32_t* r);
+    void load_register(const micro_op& o, std::uint32_t* r, cycle at, std::uint32_t value);
     bool follow(block_link& link, std::uint32_t pc);
-    void complete_block(const micro_op& end);
+    void complete_block();
     void enter_region() {
-        if (b_->region == m_.region) [[likely]]
-            return;
-        core_.enter_region(b_->region, contended ? first_issue_ : next_ + interlock_);
+        if (b_->region != m_.region) [[unlikely]]
+            core_.enter_region(b_->region, contended ? first_issue_ : next_ + interlock_);
     }
     block_exit save(block_exit why, const context& c, unsigned nzvc, cycle next, cycle last);
     block_exit leave_between(block_exit why, const context& c, unsigned nzvc);
@@ -141,12 +150,15 @@ private:
 
     core::implementation& core_;
     machine& m_;
-    const cycle enough_;  // not contended: no block begins there or later, but one may end
-    const cycle limit_;   // no instruction issues there or later
+    const cycle enough_;       // no block begins there or later
+    const cycle limit_;        // a block that began before may end as late as this
+    const cycle quiet_until_;  // all slots before it are the core's
     block* b_ = nullptr;
     const block* came_from_ = nullptr;  // what its last instruction left behind holds at the entry of b_
     std::uint32_t to_pc_ = 0;           // of b_, or where no block starts
     block_exit why_ = block_exit::step;
+    const micro_op* stop_ = nullptr;  // of b_: up to here it may run
+    const undo_entry* const log_end_ = core_.undo.data() + core_.undo.size();
 
     cycle start_ = 0, next_ = 0, last_issue_ = 0;
     cycle first_issue_ = 0;  // contended: of b_'s first instruction
@@ -177,13 +189,14 @@ void block_run<contended>::begin(block* first) {
     probe_pc_ = core_.probe.armed ? core_.probe.pc : core_.probe.head;
 }
 
-// May b_ run as a whole?
+// May b_ run, up to stop_?
 template <bool contended>
-bool block_run<contended>::enter(const undo_entry* log) {
+inline bool block_run<contended>::enter(const undo_entry* log) {
     base_ = next_ + interlock_ - (fetched_ ? b_->saved_by_fetch : 0);
     register_index_ = core_state::never32;
     why_ = block_exit::log_full;
-    if (core_.undo.data() + core_.undo.size() - log < static_cast<std::ptrdiff_t>(b_->stores)) return false;
+    if (log_end_ - log < static_cast<std::ptrdiff_t>(b_->stores)) return false;
+    stop_ = end_of_ops();
     const bool whole = base_ + b_->cost <= limit_;
     if constexpr (contended) {
         first_issue_ = next_ + interlock_;
@@ -193,13 +206,30 @@ bool block_run<contended>::enter(const undo_entry* log) {
         return !whole || (m_.cursor.next_due >> core_.slot_shift) < next_ + worth_it;
     }
     why_ = block_exit::limit;
-    return whole && next_ < enough_;
+    if (next_ >= enough_) return false;
+    if (!whole) stop_ = stop_from(b_->ops.data());
+    return stop_ != b_->ops.data();
 }
 
-// Contended: the cycle in which the instruction issues.
+// Not contended, and b_ as a whole comes too late: its first op from here on whose instruction issues where
+// it is enough, or takes a slot that may not be the core's.
+template <bool contended>
+const micro_op* block_run<contended>::stop_from(const micro_op* op) const {
+    const micro_op* const end = end_of_ops();
+    for (const micro_op* next = op; op != end; op = next) {
+        while (next != end && (next == op || (next->slots & no_instruction) != 0)) ++next;
+        if ((op->slots & no_instruction) != 0) continue;
+        const cycle over = base_ + (next != end ? next->issue - next->interlock : b_->cost);
+        if (issue_of(*op) >= enough_ || over > quiet_until_) return op;
+    }
+    return end;
+}
+
+// The cycle in which the instruction issues; contended: when it is the next one.
 template <bool contended>
 inline cycle block_run<contended>::issue_of(const micro_op& o) const {
-    return next_ + (o.index == 0 ? interlock_ : o.interlock);
+    if (o.index == 0) return next_ + interlock_;
+    return contended ? next_ + o.interlock : base_ + o.issue;
 }
 
 // Contended: the instruction has happened; it gets its slots.
@@ -219,33 +249,43 @@ inline void block_run<contended>::take_slots(const micro_op& o, unsigned not_tak
     next_ = std::max(next_, (last >> core_.slot_shift) + 1);
 }
 
-// A load from a register whose value is known ahead; false when it is none. It takes no data slot, so what
-// comes after it in the block comes earlier than worked out, or later by the cost of the register access.
+// An access to a register: done when it is a load whose value is known ahead.
 template <bool contended>
-bool block_run<contended>::load_register(const micro_op& o, std::uint32_t* r) {
-    static constexpr std::array<std::uint8_t, 5> widths{4, 2, 2, 1, 1};
-    const unsigned kind = static_cast<unsigned>(o.code) - static_cast<unsigned>(micro::load_w);
-    if (kind >= widths.size()) return false;
-    const unsigned bytes = widths[kind];
+block_run<contended>::register_access block_run<contended>::access_register(const micro_op& o,
+                                                                            std::uint32_t* r) {
+    static constexpr std::array<std::uint8_t, 5> load_widths{4, 2, 2, 1, 1};
+    static constexpr std::array<std::uint8_t, 3> store_widths{4, 2, 1};
+    const unsigned load = static_cast<unsigned>(o.code) - static_cast<unsigned>(micro::load_w);
+    const unsigned store = static_cast<unsigned>(o.code) - static_cast<unsigned>(micro::store_w);
+    const bool loads = load < load_widths.size();
+    if (!loads && store >= store_widths.size()) return register_access::none;
+    const unsigned bytes = loads ? load_widths[load] : store_widths[store];
     const std::uint32_t address = r[o.a] + o.k;
     if (address % bytes != 0 || address <= core_.sram.size() - bytes || !core_.devices.mapped(address, bytes))
-        return false;
-    const bool first = o.index == 0;
-    const cycle at = contended ? issue_of(o) : first ? next_ + interlock_ : base_ + o.issue;
-    const auto known = core_.devices.peek(address, bytes, at);
-    if (!known) return false;
+        return register_access::none;
+    const cycle at = issue_of(o);
+    const auto known = loads ? core_.devices.peek(address, bytes, at) : std::nullopt;
+    if (!known) return register_access::in_kernel_time;
     core_.probe.next_change = std::min(core_.probe.next_change, known->next_change);
     core_.note_exchange(exchange_record::kind::register_load, at, b_->pc + 4u * o.index, address,
                         known->value);
+    load_register(o, r, at, known->value);
+    return register_access::done;
+}
+
+// It takes no data slot, so what comes after it in the block comes earlier than worked out, or later by the
+// cost of the register access.
+template <bool contended>
+void block_run<contended>::load_register(const micro_op& o, std::uint32_t* r, cycle at, std::uint32_t value) {
     switch (o.code) {
         case micro::load_h:
-            r[o.d] = static_cast<std::uint32_t>(static_cast<std::int16_t>(known->value));
+            r[o.d] = static_cast<std::uint32_t>(static_cast<std::int16_t>(value));
             break;
         case micro::load_b:
-            r[o.d] = static_cast<std::uint32_t>(static_cast<std::int8_t>(known->value));
+            r[o.d] = static_cast<std::uint32_t>(static_cast<std::int8_t>(value));
             break;
         default:
-            r[o.d] = known->value;
+            r[o.d] = value;
     }
     const core_config& config = core_.config;
     m_.register_wait += config.register_load_cycles;
@@ -256,16 +296,16 @@ bool block_run<contended>::load_register(const micro_op& o, std::uint32_t* r) {
         const auto cycles = [&](unsigned slots) {
             return std::max<cycle>(1, (slots + config.slots_per_cycle - 1) >> core_.slot_shift);
         };
-        const unsigned slots = o.slots - (first && fetched_ ? 1u : 0u);
+        const unsigned slots = o.slots - (o.index == 0 && fetched_ ? 1u : 0u);
         base_ += config.register_load_cycles - (cycles(slots) - cycles(slots - config.load_slots));
         register_index_ = o.index;
         register_issue_ = at;
+        stop_ = base_ + b_->cost <= limit_ ? end_of_ops() : stop_from(&o + 1);
     }
-    return true;
 }
 
 template <bool contended>
-void block_run<contended>::complete_block(const micro_op& end) {
+inline void block_run<contended>::complete_block() {
     enter_region();
     m_.history.add(b_->pc, b_->instructions);
     m_.retired += b_->instructions;
@@ -274,7 +314,7 @@ void block_run<contended>::complete_block(const micro_op& end) {
         last_issue_ = b_->instructions == 1                     ? next_ + interlock_
                       : register_index_ == b_->instructions - 1 ? register_issue_
                                                                 : base_ + b_->last_issue;
-        next_ = base_ + end.issue;
+        next_ = base_ + b_->cost;
     }
 }
 
@@ -307,6 +347,7 @@ block_exit block_run<contended>::save(block_exit why, const context& c, unsigned
     m_.slot_wait += (next - start_) - (m_.retired - retired_before_) - (m_.load_use - load_use_before_) -
                     (m_.register_wait - register_wait_before_);
     core_.undo_count = static_cast<std::size_t>(c.log - core_.undo.data());
+    core_.loads.add(c.loads);
     core_.probe.dirty |= c.dirty;
     core_.probe.edges_to_arm = std::max<std::uint64_t>(edges_, 1);
     return why;
@@ -330,10 +371,9 @@ void block_run<contended>::save_pipeline(const micro_op& o, std::uint32_t target
     m_.next_pc = m_.pc + 4;
     m_.second_next_pc = m_.pc + 8;
     if (o.index + b_->slots_at_end < b_->instructions) return;
-    const std::uint32_t goes_to = b_->end == micro::end_register ? target
-                                  : b_->end == micro::end_jump || (b_->end == micro::end_branch && taken)
-                                      ? b_->target
-                                      : b_->pc + 4 * b_->instructions;
+    const std::uint32_t goes_to = b_->end == block_end::jump_register ? target
+                                  : taken                             ? b_->target
+                                                                      : b_->pc + 4 * b_->instructions;
     m_.delay_slots = b_->instructions - o.index;
     if (m_.delay_slots == 2) {
         m_.second_next_pc = goes_to;
@@ -357,8 +397,8 @@ block_exit block_run<contended>::leave_before(const micro_op& o, block_exit why,
         previous = &p;
     }
     save_pipeline(o, target, taken);
-    const instruction before = decode(load_be32(core_.sram.data() + m_.pc - 4));
-    m_.loading = before.late_result() && before.rd > reg_pc ? before.rd : 0;
+    const bool late = (previous->op & late_result) != 0 && previous->d > reg_pc && previous->d != sink;
+    m_.loading = late ? previous->d : 0;
     m_.fetched = (m_.pc - 4) & ~(core_.config.slot_bytes - 1);
     m_.retired += o.index;
     m_.load_use += waits;
@@ -386,14 +426,12 @@ block_exit block_run<contended>::operator()() {
     unsigned nzvc = m_.nzvc;
     std::uint32_t target = 0;
     bool taken = false;
-    const micro_op* op = nullptr;
     const auto holds = [&](const micro_op& o) { return (o.mask >> nzvc & 1) != 0; };
 
     for (;;) {
         if (!enter(c.log)) return leave_between(why_, c, nzvc);
-        op = b_->ops.data();
-        bool inside = true;
-        while (inside) {
+        taken = b_->end == block_end::jump;
+        for (const micro_op* op = b_->ops.data(); op != stop_; ++op) {
             const micro_op& o = *op;
             const bool timed = contended && (o.slots & no_instruction) == 0;
             if (timed && issue_of(o) >= limit_) [[unlikely]]
@@ -614,37 +652,27 @@ block_exit block_run<contended>::operator()() {
                 case micro::load_pc: {
                     const std::uint32_t address = r[o.a] + o.k;
                     fits = c.in_sram<std::uint32_t>(address);
-                    if (fits) target = load_be32(c.sram + address);
+                    if (!fits) break;
+                    c.loads.add(address);
+                    target = load_be32(c.sram + address);
                     break;
                 }
-                case micro::end_next:
-                    taken = false;
-                    inside = false;
-                    break;
-                case micro::end_jump:
-                    taken = true;
-                    inside = false;
-                    break;
-                case micro::end_branch:
-                case micro::end_register:
-                    inside = false;
-                    break;
             }
             if (!fits) [[unlikely]] {
-                if (!load_register(o, r)) return leave_before(o, block_exit::step, c, nzvc, target, taken);
-                // The block may not fit any more: then the rest of it goes one by one.
-                const micro_op& next = op[op[1].code == micro::read_pc ? 2 : 1];
-                if (!contended && base_ + b_->cost > limit_ && next.index != b_->instructions)
-                    return leave_before(next, block_exit::step, c, nzvc, target, taken);
+                const register_access what = access_register(o, r);
+                if (what != register_access::done)
+                    return leave_before(o,
+                                        what == register_access::none ? block_exit::step : block_exit::device,
+                                        c, nzvc, target, taken);
             } else if (timed) {
                 take_slots(o, 0);
             }
-            ++op;
         }
-        const micro_op& end = *(op - 1);
-        complete_block(end);
+        if (!contended && stop_ != end_of_ops()) [[unlikely]]
+            return leave_before(*stop_, block_exit::limit, c, nzvc, target, taken);
+        complete_block();
         block_link looked_up;
-        const bool register_jump = end.code == micro::end_register;
+        const bool register_jump = b_->end == block_end::jump_register;
         block_link& link = register_jump ? looked_up : b_->links[taken ? 1 : 0];
         const std::uint32_t pc = register_jump ? target : taken ? b_->target : b_->pc + 4 * b_->instructions;
         if (!follow(link, pc)) return leave_between(why_, c, nzvc);
@@ -655,10 +683,11 @@ block_exit core::implementation::run_fast(cycle enough, cycle limit) {
     // Slots before the next one that another port is due at are all the core's.
     const cycle quiet_until = live.cursor.next_due == never ? never : live.cursor.next_due >> slot_shift;
     if (quiet_until > live.next_issue) {
-        const block_exit why = block_run<false>(*this, enough, std::min(limit, quiet_until))();
+        const block_exit why = block_run<false>(*this, enough, limit, quiet_until)();
         if (why != block_exit::limit || live.next_issue >= enough) return why;
+        if (!live.ready_for_block()) return block_exit::step;
     }
-    return block_run<true>(*this, enough, enough)();
+    return block_run<true>(*this, enough, enough, never)();
 }
 
 }  // namespace vinic::lanai

@@ -72,7 +72,21 @@ private:
     std::vector<std::uint64_t> words_;
 };
 
-enum class block_exit : std::uint8_t { step, limit, edge, log_full, quiet };
+// Where in the SRAM something was, as lines of 256 bytes whose numbers count modulo 64.
+class line_set {
+public:
+    void add(std::uint32_t address) { bits_ |= std::uint64_t{1} << (address / line_bytes % lines); }
+    void add(const line_set& other) { bits_ |= other.bits_; }
+    void clear() { bits_ = 0; }
+    bool meets(std::uint32_t address, std::size_t bytes) const;
+
+private:
+    static constexpr std::uint32_t line_bytes = 256, lines = 64;
+
+    std::uint64_t bits_ = 0;
+};
+
+enum class block_exit : std::uint8_t { step, limit, device, edge, log_full, quiet };
 enum class step_exit : std::uint8_t { done, limit, device, trap };
 
 struct core::implementation {
@@ -90,14 +104,14 @@ struct core::implementation {
     const machine& committed() const { return config.lockstep ? live : saved; }
     bool speculative() const { return !config.lockstep && live.retired != saved.retired; }
     void require_synced(const char* what) const;
+    bool loaded(std::uint32_t address, std::size_t bytes) const;
+    bool stored(std::uint32_t address, std::size_t bytes) const;
+    void require_untouched(std::uint32_t address, std::size_t bytes) const;
     bool uses_blocks() const { return !config.lockstep && !recording; }
     bool skips_idle() const { return !config.lockstep && !complete; }
-    cycle next_issue_cycle() const;
+    cycle next_issue_cycle();
 
-    void enter_region(std::uint16_t region, cycle issue) {
-        live.region = region;
-        region_changes.push_back({issue, region});
-    }
+    void enter_region(std::uint16_t region, cycle issue);
 
     // step.cpp
     void raise(trap_kind kind, cycle at, std::uint32_t word, std::uint32_t address);
@@ -133,6 +147,7 @@ struct core::implementation {
     std::uint64_t retired_at_checkpoint = 0;
     std::vector<undo_entry> undo;
     std::size_t undo_count = 0;
+    line_set loads;  // of the slice, and its fetches outside of blocks
     idle_probe probe;
     std::optional<idle_loop> parked;
     std::optional<trap_report> trap;

@@ -161,6 +161,7 @@ step_exit core::implementation::step(cycle limit, bool kernel_time) {
     machine& m = live;
     if (m.next_issue >= limit) return step_exit::limit;
     if (fetch_trap(m.next_issue)) return step_exit::trap;
+    loads.add(m.pc);
     const std::uint32_t pc = m.pc, word = load_be32(sram.data() + pc);
     const instruction i = decode(word);
     const bool waits = m.loading != 0 && (i.reads() >> m.loading & 1) != 0;
@@ -181,6 +182,7 @@ step_exit core::implementation::step(cycle limit, bool kernel_time) {
 
     const bool in_sram = i.is_memory() && access.address <= sram.size() - i.bytes;
     if (i.is_load() && in_sram) {
+        loads.add(access.address);
         computed = {extend(read_bytes(sram.data() + access.address, i.bytes), i), m.nzvc, true};
         if (i.rd == reg_sp && computed.value < config.stack_limit) {
             raise(trap_kind::stack_overflow, at, word, computed.value);

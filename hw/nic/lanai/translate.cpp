@@ -30,7 +30,7 @@ private:
     bool branch(const instruction& i, std::uint32_t pc);
     bool slots_follow(const instruction& i, std::uint32_t pc) const;
     void append(const instruction& i, std::uint32_t pc, micro_op op);
-    void finish(micro end);
+    void finish(block_end end);
 
     block& block_;
     const core_config& config_;
@@ -219,6 +219,7 @@ void translator::append(const instruction& i, std::uint32_t pc, micro_op op) {
     block_.last_issue = next_cycle_;
     next_cycle_ += cycles(slots);
     block_.loading = i.late_result() && i.rd > reg_pc ? i.rd : 0;
+    if (i.late_result()) op.op = late_result;
     block_.fetched = line;
     if (i.store) ++block_.stores;
     ++block_.instructions;
@@ -240,13 +241,13 @@ bool translator::slots_follow(const instruction& i, std::uint32_t pc) const {
 bool translator::branch(const instruction& i, std::uint32_t pc) {
     if (!slots_follow(i, pc)) return false;
     micro_op op{.a = i.rs1, .b = i.rs2};
-    micro end = micro::end_register;
+    block_end end = block_end::jump_register;
     if (i.format == form::br) {
         block_.target = static_cast<std::uint32_t>(i.immediate);
-        end = i.cond == condition::t   ? micro::end_jump
-              : i.cond == condition::f ? micro::end_next
-                                       : micro::end_branch;
-        if (end == micro::end_branch) op.code = micro::branch_if;
+        end = i.cond == condition::t   ? block_end::jump
+              : i.cond == condition::f ? block_end::next
+                                       : block_end::branch;
+        if (end == block_end::branch) op.code = micro::branch_if;
         op.mask = flags::masks[static_cast<std::size_t>(i.cond)];
     } else if (i.format == form::rr && i.cond == condition::t && !i.sets_flags &&
                (i.op == operation::add || i.op == operation::or_) &&
@@ -272,13 +273,9 @@ bool translator::branch(const instruction& i, std::uint32_t pc) {
     return true;
 }
 
-void translator::finish(micro end) {
+void translator::finish(block_end end) {
     block_.cost = next_cycle_;
     block_.end = end;
-    block_.ops.push_back({.code = end,
-                          .index = static_cast<std::uint8_t>(block_.instructions),
-                          .issue = static_cast<std::uint16_t>(next_cycle_),
-                          .slots = no_instruction});
 }
 
 bool translator::run(std::uint32_t pc) {
@@ -295,7 +292,7 @@ bool translator::run(std::uint32_t pc) {
         append(i, pc, op);
     }
     if (block_.instructions == 0) return false;
-    finish(micro::end_next);
+    finish(block_end::next);
     return true;
 }
 

@@ -255,6 +255,7 @@ std::string text(const core_state& s) {
 struct outcome {
     bool trapped = false;
     std::uint64_t retired = 0, skipped = 0, rewinds = 0;
+    std::uint64_t quiet = 0;  // accesses of others without a sync
 };
 
 /// Regions of random length; the core in region 0.
@@ -304,12 +305,17 @@ outcome compare(std::uint32_t seed, bool lockstep) {
     const cycle end = 4000;
     std::vector<event> events;
     for (cycle at = 1 + random() % 100; at < end; at += 1 + random() % (random() % 4 == 0 ? 8 : 300)) {
-        const unsigned kind = random() % 5;
+        const unsigned kind = random() % 7;
         const std::uint32_t value = random(), address = data_base + 4 * (value % 0xA00);
         const auto port = static_cast<sram_port>(random() % sram_ports);
         const slot_pattern pattern = random_pattern(random, c.first_slot(at));
-        events.push_back({at, [&, kind, value, address, port, pattern, at] {
-                              if (kind == 0) {
+        const bool reads = kind == 5;
+        std::function<bool()> needs_sync;
+        if (reads) needs_sync = [&c, address] { return c.stored(address, 256); };
+        if (kind == 6) needs_sync = [&c, address] { return c.loaded(address, 4) || c.stored(address, 4); };
+        events.push_back({at,
+                          [&, kind, reads, value, address, port, pattern, at] {
+                              if (kind == 0 || kind == 6) {
                                   const std::uint8_t bytes[] = {static_cast<std::uint8_t>(value), 1, 2, 3};
                                   c.write_sram(address, bytes);
                                   std::copy(std::begin(bytes), std::end(bytes),
@@ -319,8 +325,12 @@ outcome compare(std::uint32_t seed, bool lockstep) {
                               } else if (kind <= 3) {
                                   c.set_slot_pattern(port, pattern, at);
                                   reference.set_slot_pattern(port, pattern, at);
+                              } else if (reads) {
+                                  EXPECT_TRUE(std::equal(sram.begin() + address, sram.begin() + address + 256,
+                                                         expected_sram.begin() + address));
                               }
-                          }});
+                          },
+                          needs_sync});
     }
     const auto check = [&](cycle now) {
         reference.run_until(now);
@@ -336,7 +346,11 @@ outcome compare(std::uint32_t seed, bool lockstep) {
         ASSERT_EQ(n.register_cycles, reference.register_wait());
         ASSERT_EQ(n.executed + n.skipped, n.retired);
     };
-    drive(c, events, end, random, 700, check);
+    std::uint64_t quiet = 0;
+    drive(c, events, end, random, 700, check, [&](cycle now) {
+        reference.run_until(now);
+        ++quiet;
+    });
 
     EXPECT_EQ(seen_regions, regions.empty() ? regions : entered(reference.path(), regions)) << seed;
 
@@ -353,16 +367,17 @@ outcome compare(std::uint32_t seed, bool lockstep) {
             EXPECT_EQ(trap->history[k].pc, path[path.size() - n + k]) << "seed " << seed;
     }
     const core_counters n = c.counters();
-    return {trap.has_value(), n.retired, n.skipped, n.rewinds};
+    return {trap.has_value(), n.retired, n.skipped, n.rewinds, quiet};
 }
 
 void compare_many(std::uint32_t first, std::uint32_t count, bool lockstep) {
-    std::uint64_t retired = 0, skipped = 0, rewinds = 0, trapped = 0;
+    std::uint64_t retired = 0, skipped = 0, rewinds = 0, quiet = 0, trapped = 0;
     for (std::uint32_t seed = first; seed < first + count && !::testing::Test::HasFailure(); ++seed) {
         const outcome o = compare(seed, lockstep);
         retired += o.retired;
         skipped += o.skipped;
         rewinds += o.rewinds;
+        quiet += o.quiet;
         trapped += o.trapped;
     }
     // The comparison means something only when programs live, and when the core ran too far and loops were
@@ -371,6 +386,7 @@ void compare_many(std::uint32_t first, std::uint32_t count, bool lockstep) {
     EXPECT_LT(trapped, count * 9 / 10);
     if (!lockstep) {
         EXPECT_GT(rewinds, count);
+        EXPECT_GT(quiet, count);
         EXPECT_GT(skipped, 0u);
     }
 }

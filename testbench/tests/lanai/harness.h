@@ -44,15 +44,16 @@ public:
 
 struct event {
     cycle at;
-    std::function<void()> act;  // may be empty: a mere sync
+    std::function<void()> act;         // may be empty: a mere sync
+    std::function<bool()> needs_sync;  // empty: it does
 };
 
 // Runs a core up to `end`, as a wrapper would: events in order of time, each after sync; slices of random
 // length, which may go past the next event so that the core has to rewind. `check` is called at each event,
-// after its sync.
+// after its sync; `quiet` at one that needs none.
 inline void drive(core& c, std::vector<event> events, cycle end, std::mt19937& random, cycle longest_slice,
-                  const std::function<void(cycle)>& check) {
-    events.push_back({end, {}});
+                  const std::function<void(cycle)>& check, const std::function<void(cycle)>& quiet = {}) {
+    events.push_back({end, {}, {}});
     std::size_t next = 0;
     cycle now = 0;
     while (next < events.size()) {
@@ -68,10 +69,14 @@ inline void drive(core& c, std::vector<event> events, cycle end, std::mt19937& r
             c.sync(now);
         } else {
             now = event_at;
-            c.sync(now);
-            check(now);
-            if (events[next].act) events[next].act();
-            ++next;
+            const event& e = events[next++];
+            if (!e.needs_sync || e.needs_sync()) {
+                c.sync(now);
+                check(now);
+            } else {
+                quiet(now);
+            }
+            if (e.act) e.act();
         }
     }
 }

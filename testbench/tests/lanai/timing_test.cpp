@@ -304,12 +304,20 @@ TEST(protocol, device_accesses_wait_for_kernel_time) {
     EXPECT_EQ(b.core->run_ahead(1000).reason, stop_reason::idle);
 }
 
-TEST(protocol, others_may_write_only_after_sync) {
-    bench b({add_k(6, 1, 6), branch(0), nop()});
+TEST(protocol, others_may_write_what_the_core_worked_on_only_after_sync) {
+    bench b({add_k(6, 1, 6), load(20, 0x100, 7), store(6, 20, 0x800), branch(0), nop()});
     b.core->run_ahead(100);
     const std::uint8_t byte[] = {1};
+    EXPECT_THROW(b.core->write_sram(0, byte), std::logic_error);
     EXPECT_THROW(b.core->write_sram(0x100, byte), std::logic_error);
-    EXPECT_THROW(b.core->invalidate_code(0x100, 4), std::logic_error);
+    EXPECT_THROW(b.core->invalidate_code(0, 4), std::logic_error);
+    EXPECT_TRUE(b.core->loaded(0, 4));
+    EXPECT_TRUE(b.core->loaded(0xC0, 0x100));
+    EXPECT_FALSE(b.core->loaded(0x200, 0x100));
+    EXPECT_TRUE(b.core->stored(0x7FE, 3));
+    EXPECT_FALSE(b.core->stored(0x804, 0x100));
+    EXPECT_FALSE(b.core->stored(0x700, 0x100));
+    EXPECT_NO_THROW(b.core->write_sram(0x200, byte));
     EXPECT_THROW(b.core->set_slot_pattern(sram_port::send, {}, 5), std::logic_error);
     b.core->sync(50);
     EXPECT_NO_THROW(b.core->write_sram(0x100, byte));
