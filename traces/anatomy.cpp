@@ -97,13 +97,15 @@ void anatomy::on_finished(const message_path& m) {
         return std::tuple(a.end(), std::string_view(a.receiver), std::string_view(a.sender)) <
                std::tuple(b.end(), std::string_view(b.receiver), std::string_view(b.sender));
     };
+    const sim::picoseconds end = done.end();
     finished_.insert(std::upper_bound(finished_.begin(), finished_.end(), done, order), std::move(done));
     under_way_.erase(found);
-    if (finished_.size() % messages_between_cleanups == 0) forget();
+    if (finished_.size() % messages_between_cleanups == 0) forget(end);
 }
 
-void anatomy::forget() {
-    sim::picoseconds oldest = sim::now();
+/// What no message needs that is under way, or that begins after `now`.
+void anatomy::forget(sim::picoseconds now) {
+    sim::picoseconds oldest = now;
     for (const auto& [message, events] : under_way_) oldest = std::min(oldest, events.post.begin);
     history_.forget(oldest);
 }

@@ -59,7 +59,7 @@ public:
                   std::uint64_t floating) override;
 
 private:
-    void forget();
+    void forget(sim::picoseconds now);
     bool is_measured(sim::picoseconds at) const;
 
     history history_;

@@ -17,6 +17,10 @@ namespace {
 
 constexpr int picosecond_timescale = -12;
 constexpr auto flush_interval = std::chrono::milliseconds(500);
+/// Of changes that the writer holds: what it then walks, signal by signal, is still in the cache. Less would
+/// compress worse.
+constexpr std::size_t flush_bytes = 2 << 20;
+constexpr std::size_t change_bytes = 6;  // of a change beside its value
 
 /// The digits of each byte.
 constexpr auto digits_of_byte = [] {
@@ -61,32 +65,43 @@ protected:
     void put_time(sim::picoseconds at) override { fstWriterEmitTimeChange(file_.get(), at); }
 
     void put_bits(std::uint32_t index, std::uint64_t bits, std::uint64_t floating) override {
+        const unsigned width = signals()[index].width;
+        if (width == 1) {
+            const char digit = (floating & 1) != 0 ? 'z' : static_cast<char>('0' + (bits & 1));
+            return put_digits(index, &digit, 1);
+        }
         std::array<char, 64> digits;
-        for (unsigned byte = 0; byte < 8; ++byte)
+        for (unsigned byte = 8 - (width + 7) / 8; byte < 8; ++byte)
             std::memcpy(digits.data() + 8 * byte, digits_of_byte[bits >> (56 - 8 * byte) & 0xFF].data(), 8);
         if (floating != 0)
-            for (unsigned bit = 0; bit < 64; ++bit)
+            for (unsigned bit = 0; bit < width; ++bit)
                 if ((floating >> bit & 1) != 0) digits[63 - bit] = 'z';
-        fstWriterEmitValueChange(file_.get(), handles_[index], digits.data() + 64 - signals()[index].width);
+        put_digits(index, digits.data() + 64 - width, width);
     }
     void put_text(std::uint32_t index, std::string_view text) override {
         fstWriterEmitVariableLengthValueChange(file_.get(), handles_[index], text.data(),
                                                static_cast<std::uint32_t>(text.size()));
+        held_ += change_bytes + text.size();
     }
-    void put_event(std::uint32_t index) override {
-        fstWriterEmitValueChange(file_.get(), handles_[index], "1");
-    }
+    void put_event(std::uint32_t index) override { put_digits(index, "1", 1); }
 
     void flushed() override {
         const auto now = std::chrono::steady_clock::now();
-        if (now - flushed_at_ < flush_interval) return;
+        if (held_ < flush_bytes && now - flushed_at_ < flush_interval) return;
         flushed_at_ = now;
+        held_ = 0;
         fstWriterFlushContext(file_.get());
     }
 
 private:
+    void put_digits(std::uint32_t index, const char* digits, unsigned width) {
+        fstWriterEmitValueChange(file_.get(), handles_[index], digits);
+        held_ += change_bytes + width;
+    }
+
     std::unique_ptr<void, void (*)(void*)> file_;
     std::vector<fstHandle> handles_;  // by signal
+    std::size_t held_ = 0;            // by GTKWave's writer, about
     std::chrono::steady_clock::time_point flushed_at_ = std::chrono::steady_clock::now();
 };
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <charconv>
+#include <cstring>
 #include <utility>
 
 #include "hw/sim/simulation.h"
@@ -20,20 +20,22 @@ namespace {
 /// whole message over the slowest bus.
 constexpr sim::picoseconds longest_span = 2'000'000'000;
 
-constexpr std::uint32_t no_detail = ~std::uint32_t{0};
+/// Of the sizes before a detail: what follows begins where fields may.
+constexpr std::size_t detail_bytes = 16;
 
-/// Stable, by a number of each element, least significant digit first.
-template <typename T, typename Key>
-void radix_sort(std::vector<T>& values, std::vector<T>& scratch, unsigned key_bits, Key key) {
-    constexpr unsigned digit_bits = 12;
+/// Stable, by a key less `from`, least significant digit first.
+template <typename T>
+void radix_sort(std::vector<T>& values, std::vector<T>& scratch, std::uint64_t from, unsigned key_bits) {
+    constexpr unsigned digit_bits = 11;
     constexpr std::uint64_t digits = 1u << digit_bits;
     scratch.resize(values.size());
     for (unsigned shift = 0; shift < key_bits; shift += digit_bits) {
+        const auto digit = [=](const T& v) { return (v.key - from) >> shift & (digits - 1); };
         std::array<std::uint32_t, digits> place{};
-        for (const T& v : values) ++place[key(v) >> shift & (digits - 1)];
+        for (const T& v : values) ++place[digit(v)];
         std::uint32_t sum = 0;
         for (std::uint32_t& p : place) sum += std::exchange(p, sum);
-        for (const T& v : values) scratch[place[key(v) >> shift & (digits - 1)]++] = v;
+        for (const T& v : values) scratch[place[digit(v)]++] = v;
         values.swap(scratch);
     }
 }
@@ -53,9 +55,13 @@ std::vector<sim::probe*> probes_matching(const std::vector<std::string>& globs) 
 void recorder::record::append_text_with_fields(std::string& to) const {
     to.append(text);
     for (const sim::field& f : fields) {
-        std::array<char, 16> digits;
-        const auto written = std::to_chars(digits.data(), digits.data() + digits.size(), f.value, 16);
-        to.append(" ").append(f.name).append("=0x").append(digits.data(), written.ptr);
+        constexpr std::string_view before = "=0x", digits = "0123456789abcdef";
+        std::array<char, before.size() + 16> number;
+        std::ranges::copy(before, number.begin());
+        const int last_bit = std::max(0, static_cast<int>(std::bit_width(f.value)) - 1);
+        char* last = number.data() + before.size();
+        for (int bit = last_bit / 4 * 4; bit >= 0; bit -= 4) *last++ = digits[f.value >> bit & 0xF];
+        to.append(1, ' ').append(f.name).append(number.data(), last);
     }
 }
 
@@ -73,6 +79,8 @@ recorder::recorder(const std::vector<sim::probe*>& which, window when) : window_
     for (const auto& [name, probe] : sim::simulation::current().probes())
         if (window_.needs(*probe) && std::ranges::find(probes_, probe) == probes_.end()) attach(*probe);
     window_.number(probes_);
+    // With the time it makes one word: hours of simulated time.
+    probe_bits_ = static_cast<unsigned>(std::bit_width(probes_.size()));
 }
 
 void recorder::attach(sim::probe& to) {
@@ -84,38 +92,45 @@ void recorder::attach(sim::probe& to) {
 
 void recorder::on_value(const sim::value_probe& p, sim::picoseconds at, std::uint64_t bits,
                         std::uint64_t floating) {
-    pending_.emplace_back(at, bits, floating, index_of(p), record::kind::value, no_detail);
+    pending_.reports.push_back(held(at, bits, floating, index_of(p), record::kind::value, 0u));
 }
 
 void recorder::on_span(const sim::span_probe& p, sim::picoseconds begin, sim::picoseconds end,
                        std::string_view what, std::span<const sim::field> fields) {
     const std::uint32_t index = index_of(p);
-    const sim::picoseconds place = std::max(begin, end - std::min(end, longest_span));
-    pending_.emplace_back(place, end, begin, index, record::kind::span_begin, keep(what, fields));
-    pending_.emplace_back(end, 0u, 0u, index, record::kind::span_end, no_detail);
+    const sim::picoseconds from = std::max(begin, end - std::min(end, longest_span));
+    pending_.reports.push_back(held(from, end, begin, index, record::kind::span_begin, keep(what, fields)));
+    pending_.reports.push_back(held(end, 0u, 0u, index, record::kind::span_end, 0u));
 }
 
 void recorder::on_packet(const sim::packet_probe& p, sim::picoseconds at, std::span<const std::uint8_t> bytes,
                          std::string_view note, std::span<const sim::field> fields) {
-    pending_.emplace_back(at, 0u, 0u, index_of(p), record::kind::packet, keep(note, fields, bytes));
+    pending_.reports.push_back(
+        held(at, 0u, 0u, index_of(p), record::kind::packet, keep(note, fields, bytes)));
 }
 
 std::uint32_t recorder::keep(std::string_view text, std::span<const sim::field> fields,
                              std::span<const std::uint8_t> bytes) {
-    if (free_details_.empty()) {
-        free_details_.push_back(static_cast<std::uint32_t>(details_.size()));
-        details_.emplace_back();
-    }
-    const std::uint32_t index = free_details_.back();
-    free_details_.pop_back();
-    detail& kept = details_[index];
-    kept.text.assign(text);
-    kept.fields.assign(fields.begin(), fields.end());
-    kept.bytes.assign(bytes.begin(), bytes.end());
-    return index;
+    const detail sizes{static_cast<std::uint32_t>(text.size()), static_cast<std::uint32_t>(fields.size()),
+                       static_cast<std::uint32_t>(bytes.size())};
+    std::vector<std::byte>& all = pending_.details;
+    const std::size_t at =
+        (pending_.details_end + alignof(sim::field) - 1) / alignof(sim::field) * alignof(sim::field);
+    pending_.details_end = at + detail_bytes + fields.size_bytes() + bytes.size() + text.size();
+    if (all.size() < pending_.details_end) all.resize(2 * pending_.details_end);
+    std::byte* to = all.data() + at;
+    const auto put = [&to](const void* from, std::size_t size, std::size_t room) {
+        if (size != 0) std::memcpy(to, from, size);
+        to += room;
+    };
+    put(&sizes, sizeof sizes, detail_bytes);
+    put(fields.data(), fields.size_bytes(), fields.size_bytes());
+    put(bytes.data(), bytes.size(), bytes.size());
+    put(text.data(), text.size(), text.size());
+    return static_cast<std::uint32_t>(at);
 }
 
-recorder::record recorder::record_of(const held& h) const {
+recorder::record recorder::record_of(const batch& of, const held& h) {
     record r{.what = h.what,
              .probe = h.probe,
              .at = h.what == record::kind::span_begin ? h.floating : h.at,
@@ -125,17 +140,22 @@ recorder::record recorder::record_of(const held& h) const {
              .text = {},
              .fields = {},
              .bytes = {}};
-    if (h.detail == no_detail) return r;
-    const detail& kept = details_[h.detail];
-    r.text = kept.text;
-    r.fields = kept.fields;
-    r.bytes = kept.bytes;
+    if (h.what != record::kind::span_begin && h.what != record::kind::packet) return r;
+    const std::byte* from = of.details.data() + h.detail;
+    detail sizes;
+    std::memcpy(&sizes, from, sizeof sizes);
+    from += detail_bytes;
+    r.fields = {reinterpret_cast<const sim::field*>(from), sizes.fields};
+    from += r.fields.size_bytes();
+    r.bytes = {reinterpret_cast<const std::uint8_t*>(from), sizes.bytes};
+    from += sizes.bytes;
+    r.text = {reinterpret_cast<const char*>(from), sizes.text};
     return r;
 }
 
-void recorder::flush(sim::picoseconds now) {
+void recorder::flush(sim::picoseconds settled) {
     sort_pending();
-    emit_until(sim::simulation::current().settled(now - std::min(now, longest_span)));
+    emit_until(settled - std::min(settled, longest_span));
     flushed();
 }
 
@@ -149,66 +169,65 @@ void recorder::finish(sim::picoseconds now) {
 /// What came since the last time becomes a batch. Not far from sorted already, but large when each
 /// instruction is watched.
 void recorder::sort_pending() {
-    if (pending_.empty()) return;
+    if (pending_.reports.empty()) return;
+    std::vector<position>& order = pending_.order;
+    order.reserve(pending_.reports.size());
+    for (const held& h : pending_.reports)
+        order.push_back({key_of(h.at, h.probe), static_cast<std::uint32_t>(order.size())});
     constexpr std::size_t few = 512;
-    if (pending_.size() < few) {
-        std::ranges::stable_sort(pending_, &held::before);
+    if (order.size() < few) {
+        std::ranges::stable_sort(order, {}, &position::key);
     } else {
-        const auto [first, last] = std::ranges::minmax_element(pending_, {}, &held::at);
-        const sim::picoseconds from = first->at;
-        const auto probe_bits = static_cast<unsigned>(std::bit_width(probes_.size()));
-        const auto time_bits = static_cast<unsigned>(std::bit_width(last->at - from));
-        radix_sort(pending_, scratch_, probe_bits + time_bits,
-                   [=](const held& h) { return (h.at - from) << probe_bits | h.probe; });
+        const auto [first, last] = std::ranges::minmax_element(order, {}, &position::key);
+        const std::uint64_t from = first->key, to = last->key;
+        radix_sort(order, scratch_, from, static_cast<unsigned>(std::bit_width(to - from)));
     }
-    batches_.push_back({std::move(pending_), 0});
-    pending_.clear();
-    if (free_reports_.empty()) return;
-    pending_ = std::move(free_reports_.back());
-    free_reports_.pop_back();
+    batches_.push_back(std::move(pending_));
+    pending_ = {};
+    if (free_.empty()) return;
+    pending_ = std::move(free_.back());
+    free_.pop_back();
 }
 
 /// Takes from the batch whose next report is first, as long as it is; of equal ones the older batch.
 void recorder::emit_until(sim::picoseconds last) {
     for (;;) {
         batch* first = nullptr;
-        const held* bound = nullptr;  // of another batch: where `first` has to stop
-        bool bound_is_older = false;
+        std::uint64_t end = key_of(last + 1, 0);  // where `first` has to stop
         for (batch& b : batches_) {
-            if (b.done() || b.head().at > last) continue;
-            if (first == nullptr || b.head().before(first->head())) {
-                if (first != nullptr) bound = &first->head(), bound_is_older = true;
+            if (b.done()) continue;
+            if (first == nullptr || b.head() < first->head()) {
+                if (first != nullptr) end = std::min(end, first->head());
                 first = &b;
-            } else if (bound == nullptr || b.head().before(*bound)) {
-                bound = &b.head(), bound_is_older = false;
+            } else {
+                end = std::min(end, b.head() + 1);
             }
         }
-        if (first == nullptr) break;
-        do {
-            emit_one(first->reports[first->next++]);
-        } while (!first->done() && first->head().at <= last &&
-                 (bound == nullptr ||
-                  (bound_is_older ? first->head().before(*bound) : !bound->before(first->head()))));
+        if (first == nullptr || first->head() >= end) break;
+        emit_run(*first, end);
     }
     const auto done = std::ranges::stable_partition(batches_, [](const batch& b) { return !b.done(); });
     for (batch& b : done) {
         b.reports.clear();
-        free_reports_.push_back(std::move(b.reports));
+        b.order.clear();
+        b.details_end = b.next = 0;
+        free_.push_back(std::move(b));
     }
     batches_.erase(done.begin(), done.end());
 }
 
-void recorder::emit_one(const held& h) {
-    const record r = record_of(h);
-    let_through(r);
-    if (h.detail != no_detail) free_details_.push_back(h.detail);
+void recorder::emit_run(batch& from, std::uint64_t end) {
+    const bool everything = window_.everything();
+    while (!from.done() && from.head() < end) {
+        const record r = record_of(from, from.reports[from.order[from.next++].number]);
+        if (everything)
+            emit(r);
+        else
+            let_through(r);
+    }
 }
 
 void recorder::let_through(const record& r) {
-    if (window_.everything()) [[likely]] {
-        emit(r);
-        return;
-    }
     const bool was_open = window_.is_open();
     // Of a write, the word that is written.
     const std::uint64_t bits = r.what == record::kind::value ? r.bits : get(r.fields, "data");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -20,8 +21,8 @@ namespace vinic::traces {
 /// than records are held back (2 ms) takes its place that long before its end.
 class recorder : public sim::listener {
 public:
-    /// Between two stretches of simulation, when everything that runs ahead has committed up to `now`.
-    void flush(sim::picoseconds now);
+    /// Nobody will report any more what ends before `settled`.
+    void flush(sim::picoseconds settled);
     /// At the end of the run, however it ends: all that is not after `now`.
     void finish(sim::picoseconds now);
     /// Has its window opened?
@@ -60,6 +61,7 @@ protected:
 
     /// By index; what only the window needs comes last and is never emitted.
     const std::vector<const sim::probe*>& probes() const { return probes_; }
+    std::uint32_t index_of(const sim::probe& p) const { return indices_[p.number()]; }
 
     /// Inside the window. What the record refers to lives until it returns.
     virtual void emit(const record&) = 0;
@@ -71,51 +73,54 @@ protected:
     virtual void flushed() {}
 
 private:
-    /// What only spans and packets have; kept for the next one when emitted, so that nothing is allocated.
-    struct detail {
-        std::string text;
-        std::vector<sim::field> fields;
-        std::vector<std::uint8_t> bytes;
-    };
     struct held {
         sim::picoseconds at;
         std::uint64_t bits;      ///< of a value; of a span_begin its end
         std::uint64_t floating;  ///< of a value; of a span_begin when it began
         std::uint32_t probe : 30;
         record::kind what : 2;
-        std::uint32_t detail;
-
-        bool before(const held& other) const { return at != other.at ? at < other.at : probe < other.probe; }
+        std::uint32_t detail;  ///< where in the details, if it is a span_begin or a packet
     };
-    /// Reports of one stretch, sorted; those before `next` are emitted.
+    /// What only spans and packets have: before fields, bytes and text, how many of each.
+    struct detail {
+        std::uint32_t text, fields, bytes;
+    };
+    /// A report's place: by time, then by probe, and where it stands among those of its stretch.
+    struct position {
+        std::uint64_t key;
+        std::uint32_t number;
+    };
+    /// Reports of one stretch; those before `next` are emitted.
     struct batch {
         std::vector<held> reports;
+        std::vector<position> order;  ///< sorted
+        std::vector<std::byte> details;
+        std::size_t details_end = 0;  ///< what follows in there is room for more
         std::size_t next = 0;
-        bool done() const { return next == reports.size(); }
-        const held& head() const { return reports[next]; }
+        bool done() const { return next == order.size(); }
+        std::uint64_t head() const { return order[next].key; }
     };
 
     void attach(sim::probe& to);
     std::uint32_t keep(std::string_view text, std::span<const sim::field> fields,
                        std::span<const std::uint8_t> bytes = {});
-    record record_of(const held&) const;
+    std::uint64_t key_of(sim::picoseconds at, std::uint32_t probe) const { return at << probe_bits_ | probe; }
+    static record record_of(const batch&, const held&);
     void sort_pending();
     void emit_until(sim::picoseconds last);
-    void emit_one(const held&);
     void let_through(const record&);
+    void emit_run(batch&, std::uint64_t end);
     void pass(sim::picoseconds now);
-    std::uint32_t index_of(const sim::probe& p) const { return indices_[p.number()]; }
-
     std::vector<const sim::probe*> probes_;
     std::size_t shown_ = 0;               // the first so many of them are emitted
     std::vector<std::uint32_t> indices_;  // by the number of the probe
     window window_;
     bool closed_ = false;  // the window, and what emits knows
-    std::vector<held> pending_, scratch_;
-    std::vector<batch> batches_;                   // the oldest first
-    std::vector<std::vector<held>> free_reports_;  // their memory, for the next ones
-    std::vector<detail> details_;
-    std::vector<std::uint32_t> free_details_;
+    unsigned probe_bits_ = 0;
+    batch pending_;                  // not sorted
+    std::vector<position> scratch_;  // for sorting
+    std::vector<batch> batches_;     // the oldest first
+    std::vector<batch> free_;        // their memory, for the next ones
 };
 
 /// The probes of the current simulation whose names match one of the globs (fnmatch; a star matches dots).

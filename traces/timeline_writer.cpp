@@ -56,10 +56,8 @@ timeline_writer::timeline_writer(const std::string& path, account& messages, con
     events_.mute(!opened());
     messages.tell(flows_);
     messages.tell(owners_);
-    for (std::uint32_t i = 0; i < probes().size(); ++i) {
-        indices_.emplace(probes()[i], i);
-        if (const auto row = timeline_row_of(*probes()[i], cables)) add_row(*probes()[i], *row);
-    }
+    for (const sim::probe* p : probes())
+        if (const auto row = timeline_row_of(*p, cables)) add_row(*p, *row);
     // The send engine reports a part when it ends, a packet when it begins.
     const auto& all = sim::simulation::current().probes();
     for (const auto& [name, probe] : all)
@@ -75,7 +73,7 @@ timeline_writer::~timeline_writer() {
 }
 
 void timeline_writer::add_row(const sim::probe& p, const timeline_row& row) {
-    rows_[indices_.at(&p)].row = row;
+    rows_[index_of(p)].row = row;
     tracks_[&p] = row.track;
     if (row.what != timeline_row::kind::packet && row.what != timeline_row::kind::depth &&
         row.what != timeline_row::kind::calls)
@@ -96,7 +94,7 @@ void timeline_writer::name_row(timeline_track track, const std::string& title) {
 /// Names are given when something is reported: what it belongs to is known then.
 void timeline_writer::on_span(const sim::span_probe& p, sim::picoseconds begin, sim::picoseconds end,
                               std::string_view what, std::span<const sim::field> fields) {
-    row_state& state = rows_[indices_.find(&p)->second];
+    row_state& state = rows_[index_of(p)];
     const timeline_row& row = state.row;
     if (!row.meter.empty()) state.busy.add(begin, end);
     if (row.what == timeline_row::kind::transactions && get(fields, "bytes") == 0) return;
@@ -208,23 +206,26 @@ void timeline_writer::begin_slice(row_state& state, const record& r) {
     if (state.row.what != timeline_row::kind::calls) return;
     const std::uint64_t number = get(r.fields, "process");
     s.track = call_track(state.row.track.process, number);
-    name_row(s.track, fmt::format("process {}: VIPL", number));
+    if (!titles_.contains(s.track)) name_row(s.track, fmt::format("process {}: VIPL", number));
     count(r);
 }
 
 /// Everything before `now` is known.
 void timeline_writer::pass(sim::picoseconds now) {
     draw_slices();
-    const bool interval_over = now / busy_meter::interval != now_ / busy_meter::interval;
+    if (now / busy_meter::interval != now_ / busy_meter::interval) draw_meters(now);
+    flows_.finish_before(now, [this](const message_flows::flow& f) { draw_flow(f); });
+    now_ = now;
+}
+
+void timeline_writer::draw_meters(sim::picoseconds now) {
     for (row_state& state : rows_) {
-        if (!interval_over || state.row.meter.empty()) continue;
+        if (state.row.meter.empty()) continue;
         state.busy.pass(now, [&](sim::picoseconds from, std::uint64_t percent) {
             const sim::field series[] = {{"percent", percent}};
             events_.counter(state.row.track.process, state.row.meter, std::max(from, from_), series);
         });
     }
-    flows_.finish_before(now, [this](const message_flows::flow& f) { draw_flow(f); });
-    now_ = now;
 }
 
 /// Of slices that begin at one instant the longer ones enclose the shorter ones.

@@ -5,7 +5,6 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -85,6 +84,7 @@ private:
     void name_row(timeline_track, const std::string& title);
     void pass(sim::picoseconds now);
     void draw_slices();
+    void draw_meters(sim::picoseconds now);
     void draw(const slice&);
     timeline_track lane_of(const slice&);
     void draw_flow(const message_flows::flow&);
@@ -102,8 +102,7 @@ private:
     trace_events events_;
     message_flows flows_;
     packet_owners owners_;
-    std::unordered_map<const sim::probe*, std::uint32_t> indices_;  // looked up, never walked
-    std::vector<row_state> rows_;                                   // by probe
+    std::vector<row_state> rows_;                         // by probe
     std::map<const sim::probe*, timeline_track> tracks_;  // of what takes part in flows; never walked
     std::map<std::string, passing> passing_;              // by cable and way
     std::map<timeline_track, std::string> titles_;

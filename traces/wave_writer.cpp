@@ -66,8 +66,7 @@ void wave_writer::declare() {
 }
 
 /// Takes over what the record says; false when its signal shows that already.
-bool wave_writer::update(const record& r) {
-    shown& s = shown_[signal_of_probe_[r.probe]];
+bool wave_writer::update(shown& s, const record& r) {
     switch (r.what) {
         case record::kind::value:
             if (s.known && s.bits == r.bits && s.floating == r.floating) return false;
@@ -114,15 +113,9 @@ sim::picoseconds wave_writer::change_of(const ticking& clock) {
     return clock.half_period % 2 == 0 ? edge : edge + (clock.domain.edge(n + 1) - edge) / 2;
 }
 
-/// Writes the edges of the clocks up to an instant, and then that instant.
-void wave_writer::advance(sim::picoseconds to) {
-    const auto mark = [this](sim::picoseconds at) {
-        if (time_written_ && at <= time_) return;
-        put_time(at);
-        time_ = at;
-        time_written_ = true;
-    };
-    while (!clocks_.empty()) {
+/// Writes the edges of the clocks up to an instant.
+void wave_writer::tick(sim::picoseconds to) {
+    for (;;) {
         ticking& first = *std::ranges::min_element(clocks_, {}, &ticking::next);
         if (first.next > to) break;
         mark(first.next);
@@ -130,20 +123,19 @@ void wave_writer::advance(sim::picoseconds to) {
         ++first.half_period;
         first.next = change_of(first);
     }
-    mark(to);
 }
 
 void wave_writer::emit(const record& r) {
-    if (!update(r)) return;
-    advance(r.at);
     const std::uint32_t index = signal_of_probe_[r.probe];
+    if (!update(shown_[index], r)) return;
+    advance(r.at);
     if (r.what == record::kind::packet)
         put_event(index);
     else
         put(index);
 }
 
-void wave_writer::skipped(const record& r) { update(r); }
+void wave_writer::skipped(const record& r) { update(shown_[signal_of_probe_[r.probe]], r); }
 
 void wave_writer::window_opened(sim::picoseconds at) {
     for (ticking& clock : clocks_) {

@@ -77,10 +77,20 @@ private:
         sim::picoseconds next;
     };
 
-    bool update(const record&);
+    bool update(shown& s, const record&);
     bool update_text(shown& s, std::string_view text);
     void put(std::uint32_t signal);
-    void advance(sim::picoseconds to);
+    void advance(sim::picoseconds to) {
+        if (!clocks_.empty()) tick(to);
+        mark(to);
+    }
+    void mark(sim::picoseconds at) {
+        if (time_written_ && at <= time_) return;
+        put_time(at);
+        time_ = at;
+        time_written_ = true;
+    }
+    void tick(sim::picoseconds to);
     static sim::picoseconds change_of(const ticking& clock);
 
     std::vector<signal> signals_;

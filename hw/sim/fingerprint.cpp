@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "hw/sim/random.h"
 #include "hw/sim/simulation.h"
 
@@ -22,7 +24,11 @@ std::uint64_t digest(std::span<const std::uint8_t> bytes) {
 }  // namespace
 
 fingerprint::fingerprint() {
-    for (const auto& [name, probe] : simulation::current().probes()) probe->attach(*this);
+    for (const auto& [name, probe] : simulation::current().probes()) {
+        numbers_.emplace(name, probe->number());
+        states_.resize(std::max<std::size_t>(states_.size(), probe->number() + 1));
+        probe->attach(*this);
+    }
 }
 
 void fingerprint::on_value(const value_probe& p, picoseconds at, std::uint64_t bits, std::uint64_t floating) {
@@ -55,7 +61,9 @@ void fingerprint::on_packet(const packet_probe& p, picoseconds at, std::span<con
 
 fingerprint::ingredients fingerprint::get() const {
     ingredients all{};
-    for (const auto& [name, s] : states_) {
+    for (const auto& [name, number] : numbers_) {
+        const state& s = states_[number];
+        if (s.reports == 0) continue;
         const std::uint64_t hashed_name = fnv1a(name);
         mix(all.time, hashed_name ^ s.time);
         mix(all.module, hashed_name ^ s.reports);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "hw/sim/probe.h"
 
@@ -41,9 +42,10 @@ private:
         std::uint64_t bytes = 0;
         std::uint64_t packets = 0;
     };
-    state& of(const probe& p) { return states_[p.name()]; }
+    state& of(const probe& p) { return states_[p.number()]; }
 
-    std::map<std::string, state> states_;
+    std::map<std::string, std::uint32_t> numbers_;  // of the probes, by name
+    std::vector<state> states_;                     // by number
 };
 
 }  // namespace vinic::sim

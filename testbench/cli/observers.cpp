@@ -67,6 +67,7 @@ observers::observers(const trace_options& options, const platform& of) {
         add("--timeline", std::move(timeline));
     }
     if (options.fingerprint) fingerprint_.emplace();
+    if (account_ || fingerprint_ || record()) relay_.emplace();
 }
 
 void observers::add(const std::string& option, std::unique_ptr<traces::recorder> what) {
@@ -93,11 +94,18 @@ observers::~observers() {
 }
 
 void observers::flush(sim::picoseconds now) {
-    for (const auto& recorder : recorders_) recorder->flush(now);
+    if (!relay_) return;
+    relay_->then([this, settled = sim::simulation::current().settled(now)] {
+        for (const auto& recorder : recorders_) recorder->flush(settled);
+    });
 }
 
 void observers::finish() {
-    for (const auto& recorder : recorders_) recorder->finish(sim::now());
+    if (!relay_) return;
+    relay_->then([this, now = sim::now()] {
+        for (const auto& recorder : recorders_) recorder->finish(now);
+    });
+    relay_->wait();
     if (timeline_ && timeline_->full_at())
         fmt::print(stderr, "vinic: the timeline is full and ends at {} ps (--timeline-limit)\n",
                    *timeline_->full_at());

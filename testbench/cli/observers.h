@@ -14,6 +14,7 @@
 #include "traces/anatomy.h"
 #include "traces/gtkw_writer.h"
 #include "traces/recorder.h"
+#include "traces/relay.h"
 #include "traces/resource_use.h"
 #include "traces/timeline_writer.h"
 
@@ -50,6 +51,7 @@ private:
     const traces::timeline_writer* timeline_ = nullptr;
     traces::gtkw_writer* gtkw_ = nullptr;
     std::optional<sim::fingerprint> fingerprint_;
+    std::optional<traces::relay> relay_;  // between the simulation and all of them
 };
 
 }  // namespace vinic::testbench
