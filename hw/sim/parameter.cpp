@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "hw/sim/error.h"
+#include "hw/sim/parameter_check.h"
 #include "hw/sim/simulation.h"
 
 namespace vinic::sim {
@@ -70,7 +71,46 @@ bool in_range(const parameter_spec<T>& spec, const T& value) {
     return true;
 }
 
+template <typename T>
+std::string refusal(const parameter_spec<T>& spec, const std::string& name, const std::string& text) {
+    const auto parsed = parse(text, T{});
+    const std::string unit = spec.unit.empty() ? "" : " in " + spec.unit;
+    if (!parsed)
+        return fmt::format("{} = '{}': expected {} {}{}", name, text, type_name<T>, range_text(spec), unit);
+    if (!in_range(spec, *parsed))
+        return fmt::format("{} = {} is out of range: expected {}{}", name, text, range_text(spec), unit);
+    return {};
+}
+
+/// The inverse of range_text.
+template <typename T>
+parameter_spec<T> spec_of(const parameter_info& declared) {
+    parameter_spec<T> spec{.name = declared.name, .unit = declared.unit};
+    if constexpr (is_number<T>) {
+        const std::size_t to = declared.range.find(" to ");
+        if (to != std::string::npos) {
+            spec.min = *parse(declared.range.substr(0, to), T{});
+            spec.max = *parse(declared.range.substr(to + 4), T{});
+            return spec;
+        }
+    }
+    if (std::is_same_v<T, bool> || declared.range == "any") return spec;
+    for (std::size_t from = 0, end = 0; end != std::string::npos; from = end + 2) {
+        end = declared.range.find(", ", from);
+        spec.choices.push_back(*parse(declared.range.substr(from, end - from), T{}));
+    }
+    return spec;
+}
+
 }  // namespace
+
+std::string refusal_of(const parameter_info& declared, const std::string& text) {
+    const auto check = [&]<typename T>(T) { return refusal(spec_of<T>(declared), declared.name, text); };
+    if (declared.type == type_name<bool>) return check(bool{});
+    if (declared.type == type_name<std::uint64_t>) return check(std::uint64_t{});
+    if (declared.type == type_name<double>) return check(double{});
+    return check(std::string{});
+}
 
 template <typename T>
 parameter<T>::parameter(const module& owner, const parameter_spec<T>& spec) : value_(spec.value) {
@@ -78,15 +118,9 @@ parameter<T>::parameter(const module& owner, const parameter_spec<T>& spec) : va
     const std::string name = std::string(owner.name()) + "." + spec.name;
     const setting* given = config.consume(owner.name(), owner.parameter_alias(), spec.name);
     if (given) {
-        const auto parsed = parse(given->text, T{});
-        const std::string unit = spec.unit.empty() ? "" : " in " + spec.unit;
-        if (!parsed)
-            throw input_error("{}: {} = '{}': expected {} {}{}", given->origin, name, given->text,
-                              type_name<T>, range_text(spec), unit);
-        if (!in_range(spec, *parsed))
-            throw input_error("{}: {} = {} is out of range: expected {}{}", given->origin, name, given->text,
-                              range_text(spec), unit);
-        value_ = *parsed;
+        const std::string refused = refusal(spec, name, given->text);
+        if (!refused.empty()) throw input_error("{}: {}", given->origin, refused);
+        value_ = *parse(given->text, T{});
     }
     config.declare({.name = name,
                     .type = type_name<T>,

@@ -11,6 +11,7 @@
 #include "hw/sim/error.h"
 #include "testbench/cli/interrupt.h"
 #include "testbench/cli/output.h"
+#include "testbench/cli/study_verbs.h"
 #include "testbench/cli/verbs.h"
 #include "testbench/cli/version.h"
 
@@ -33,6 +34,14 @@ void add_platform_options(CLI::App& verb, platform_options& to) {
         ->capture_default_str();
     verb.add_option("--set", to.settings, "Set a parameter (vinic params); may be repeated")
         ->type_name("NAME=VALUE")
+        ->allow_extra_args(false);
+    verb.add_option_function<std::vector<std::string>>(
+            "--free",
+            [&to](const std::vector<std::string>& parts) {
+                for (const auto& part : parts) to.settings.push_back(part + ".free=true");
+            },
+            "What if this took no time: bus or host, short for --set bus.free=true; may be repeated")
+        ->type_name("PART")
         ->allow_extra_args(false);
     verb.add_option("--nodes", to.nodes, "Number of nodes, instead of the design's")->type_name("N");
     verb.add_option("--shuffle", to.shuffle)->group("");
@@ -159,6 +168,7 @@ struct request {
     firmware_options firmware;
     compare_options compare;
     trace_check_options trace;
+    study_options study;
 };
 
 CLI::App& add_run(CLI::App& program, request& to) {
@@ -259,11 +269,82 @@ void add_trace(CLI::App& program, request& to) {
         "  vinic trace run.vcd --json");
 }
 
+CLI::App& add_study_verb(CLI::App& study, const char* name, const char* help, study_options& to) {
+    CLI::App& verb = *study.add_subcommand(name, help);
+    verb.add_option("study", to.file, "A study file, or the name of one that ships")
+        ->type_name("NAME|FILE.yaml")
+        ->required();
+    verb.add_option("--db", to.database, "The database, instead of the one beside the study file")
+        ->type_name("FILE.sqlite");
+    return verb;
+}
+
+CLI::App& add_study_run(CLI::App& study, study_options& to) {
+    CLI::App& run = add_study_verb(study, "run", "Run the points that have no result yet", to);
+    run.add_option("--jobs", to.jobs, "Points at a time, instead of one on each processor")
+        ->type_name("N")
+        ->check(CLI::Range(1, 1024));
+    run.add_flag("--retry", to.again_failed, "Run points again that did not end well")
+        ->disable_flag_override();
+    run.footer(
+        "Exits with status 1 when a point did not end well. It may be stopped at any moment and goes on when "
+        "it is called again.\n\nExamples:\n  vinic study run core_clock\n  vinic study run my.yaml --jobs 1");
+    return run;
+}
+
+void add_study(CLI::App& program, request& to) {
+    CLI::App& study = *program.add_subcommand("study", "Many points of a design space, in one database");
+    study.require_subcommand(1);
+    study.footer(
+        "Examples:\n  vinic study check my.yaml\n  vinic study run my.yaml\n  vinic study show my.yaml");
+    CLI::App& check = add_study_verb(study, "check", "What a study would run, and whether it can", to.study);
+    check.footer("Examples:\n  vinic study check my.yaml");
+    add_study_run(study, to.study);
+    CLI::App& state =
+        add_study_verb(study, "status", "What has run, what is left, what failed and why", to.study);
+    state.footer("Examples:\n  vinic study status my.yaml");
+    CLI::App& show = add_study_verb(study, "show", "Results as a table and a plot", to.study);
+    show.add_option("--x", to.study.x, "Axis to the right")->type_name("NAME");
+    show.add_option("--y", to.study.y, "Metric upward")->type_name("NAME");
+    show.footer("Examples:\n  vinic study show my.yaml --x bus.clock_mhz --y latency_us");
+    CLI::App& report =
+        add_study_verb(study, "report", "Results as a page for a browser: curves, table, points", to.study);
+    report.add_option("-o,--output", to.study.html, "The page, instead of one beside the study file")
+        ->type_name("FILE.html");
+    report.footer("Examples:\n  vinic study report my.yaml\n  vinic study report core_clock -o clock.html");
+    CLI::App& write = add_study_verb(study, "export", "Results for programs", to.study);
+    write.add_option("--csv", to.study.csv, "To FILE.csv, or to standard output")->type_name("[FILE.csv]");
+    write.footer(
+        "Examples:\n  vinic study export my.yaml --csv\n  vinic study export my.yaml --json my.json");
+    CLI::App& point = add_study_verb(study, "point", "Run one point again, watched", to.study);
+    point.add_option("number", to.study.point, "Of the point, as the tables have it")
+        ->type_name("N")
+        ->required()
+        ->check(CLI::PositiveNumber);
+    add_trace_options(point, to.study);
+    point.footer(
+        "Its result is printed and not put into the database.\n\nExamples:\n"
+        "  vinic study point my.yaml 7 --account\n  vinic study point my.yaml 7 --wave 7.fst");
+    CLI::App& diff = *study.add_subcommand("diff", "Where the results of two studies differ");
+    diff.add_option("before", to.study.file, "Study or database")->type_name("A.yaml|.sqlite")->required();
+    diff.add_option("after", to.study.other, "Another one")->type_name("B.yaml|.sqlite")->required();
+    diff.add_option("--tolerance", to.study.tolerance_percent,
+                    "Exit with status 1 when a number differs by more than that many percent")
+        ->type_name("%")
+        ->check(CLI::NonNegativeNumber);
+    diff.footer(
+        "Examples:\n  vinic study diff before.sqlite my.yaml\n  vinic study diff a.yaml b.yaml --tolerance "
+        "1");
+    for (CLI::App* verb : {&check, &state, &show, &write, &point, &diff}) add_result_options(*verb, to.study);
+}
+
 /// These may stand alone. They take the next word only when it can be a place for what they write: "-", or a
 /// name with a suffix of theirs.
 void give_places(std::vector<std::string>& arguments) {
-    const std::map<std::string, std::vector<std::string>> suffixes{
-        {"--json", {".json"}}, {"--profile", {".txt"}}, {"--stats", {".csv", ".json", ".txt"}}};
+    const std::map<std::string, std::vector<std::string>> suffixes{{"--csv", {".csv"}},
+                                                                   {"--json", {".json"}},
+                                                                   {"--profile", {".txt"}},
+                                                                   {"--stats", {".csv", ".json", ".txt"}}};
     for (std::size_t i = 0; i < arguments.size() && arguments[i] != "--"; ++i) {
         const auto option = suffixes.find(arguments[i]);
         if (option == suffixes.end()) continue;
@@ -331,6 +412,18 @@ const CLI::App* chosen(const CLI::App& program) {
     throw sim::input_error("{}: did not expect {}", verb->get_name(), fmt::join(verb->remaining(), " "));
 }
 
+status perform_study(const CLI::App& study, const study_options& options) {
+    const auto is = [&](const char* name) { return study.got_subcommand(name); };
+    if (is("check")) return check_study(options);
+    if (is("run")) return run_study(options);
+    if (is("status")) return show_study_status(options);
+    if (is("show")) return show_study(options);
+    if (is("report")) return report_study(options);
+    if (is("export")) return export_study(options);
+    if (is("point")) return run_study_point(options);
+    return compare_studies(options);
+}
+
 status perform(const CLI::App& program, request& wanted) {
     const auto is = [&](const char* name) { return program.got_subcommand(name); };
     if (is("run")) return run(wanted.run);
@@ -340,6 +433,7 @@ status perform(const CLI::App& program, request& wanted) {
     if (is("compare")) return compare(wanted.compare);
     if (is("trace")) return check_traces(wanted.trace);
     if (is("disassemble")) return disassemble();
+    if (is("study")) return perform_study(*program.get_subcommand("study"), wanted.study);
     const bool build = program.get_subcommand("firmware")->got_subcommand("build");
     return build ? build_firmware(wanted.firmware) : show_firmware(wanted.firmware);
 }
@@ -357,6 +451,7 @@ status parse_and_perform(std::vector<std::string> arguments) {
     add_firmware(program, wanted);
     add_compare(program, wanted);
     add_trace(program, wanted);
+    add_study(program, wanted);
     program
         .add_subcommand("disassemble",
                         "LANai instruction words on standard input, in hexadecimal, as assembly")

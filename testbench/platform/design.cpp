@@ -5,6 +5,7 @@
 
 #include "hw/sim/error.h"
 #include "testbench/platform/design_reader.h"
+#include "testbench/platform/setting.h"
 
 namespace vinic::testbench {
 
@@ -34,16 +35,19 @@ sim::configuration design::configuration() const {
 design load_design(const std::string& name_or_file) { return design_reader().read(name_or_file); }
 
 void apply_setting(design& to, const std::string& name, const std::string& value) {
-    const located given{value, "--set"};
+    apply_setting(to, name, located{value, "--set"});
+}
+
+void apply_setting(design& to, const std::string& name, const located& value) {
     if (name == "nodes") {
-        to.nodes = given;
+        to.nodes = value;
     } else if (name == "firmware") {
-        to.firmware = given;
+        to.firmware = value;
     } else if (name == "topology") {
         to.topology = {};
-        to.topology.shape = given;
+        to.topology.shape = value;
     } else {
-        to.overrides[name] = {value, "--set", ""};
+        to.overrides[name] = {value.text, value.origin, ""};
     }
 }
 

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "testbench/platform/design_reader.h"
 
-#include <yaml-cpp/yaml.h>
-
 #include <algorithm>
-#include <fstream>
 #include <set>
 
 #include "hw/sim/error.h"
 #include "testbench/cli/paths.h"
+#include "testbench/platform/yaml.h"
 
 namespace vinic::testbench {
 
@@ -19,20 +17,6 @@ namespace {
 constexpr std::uint64_t most_ports = 64;
 /// Of a parameter's name; more only come from an alias that holds itself.
 constexpr int most_levels = 16;
-
-YAML::Node parse_file(const fs::path& file, const std::string& shown) {
-    std::ifstream stream(file);
-    if (!stream) throw sim::input_error("cannot read {}", shown);
-    try {
-        const std::vector<YAML::Node> documents = YAML::LoadAll(stream);
-        if (documents.size() > 1)
-            throw sim::input_error("{}: holds {} documents, expected one; a line `---` parts them", shown,
-                                   documents.size());
-        return documents.empty() ? YAML::Node() : documents.front();
-    } catch (const YAML::Exception& error) {
-        throw sim::input_error("{}:{}: {}", shown, error.mark.line + 1, error.msg);
-    }
-}
 
 }  // namespace
 
@@ -46,7 +30,7 @@ design design_reader::read(const std::string& name_or_file) {
 }
 
 std::string design_reader::place(const source& from, const YAML::Node& node) {
-    return fmt::format("{}:{}", from.shown, node.Mark().line + 1);
+    return place_of(from.shown, node);
 }
 
 std::string design_reader::scalar(const source& from, const std::string& key, const YAML::Node& node) const {
@@ -56,11 +40,7 @@ std::string design_reader::scalar(const source& from, const std::string& key, co
 
 void design_reader::unknown_key(const source& from, const YAML::Node& key,
                                 const std::vector<std::string>& known) const {
-    const std::string name = key.Scalar();
-    const std::string near = sim::nearest_name(name, known);
-    throw sim::input_error("{}: no key is named '{}'; {}", place(from, key), name,
-                           near.empty() ? fmt::format("expected one of {}", fmt::join(known, ", "))
-                                        : fmt::format("did you mean '{}'?", near));
+    testbench::unknown_key(place(from, key), key.Scalar(), known);
 }
 
 design_reader::source design_reader::resolve(const source& from, const YAML::Node& name) const {
@@ -87,7 +67,7 @@ void design_reader::read_file(const source& from) {
     const fs::path canonical = fs::weakly_canonical(from.file);
     if (std::find(open_.begin(), open_.end(), canonical) != open_.end())
         throw sim::input_error("{}: builds on itself", from.shown);
-    const YAML::Node root = parse_file(from.file, from.shown);
+    const YAML::Node root = parse_yaml(from.file, from.shown);
     if (!root.IsMap() && !root.IsNull())
         throw sim::input_error("{}:1: expected keys and values, as in `nodes: 2`", from.shown);
     open_.push_back(canonical);

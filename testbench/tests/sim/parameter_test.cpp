@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "hw/sim/error.h"
+#include "hw/sim/parameter_check.h"
 #include "hw/sim/simulation.h"
 
 namespace vinic::sim {
@@ -51,6 +54,23 @@ std::string error_of(std::initializer_list<std::pair<std::string, std::string>> 
         return error.what();
     }
     return "";
+}
+
+TEST(parameter, its_declaration_refuses_what_it_refuses_itself) {
+    const std::vector<std::string> texts{"",   "x",  "-1", "0",    "1",    "1.0", "1.5",  "16",
+                                         "17", "32", "64", "0x40", "true", "off", "1e-3", "1 "};
+    for (const char* name : {"width_bits", "depth", "loss", "free"})
+        for (const auto& text : texts) {
+            const std::string own = error_of({{std::string("block.") + name, text}});
+            simulation s;
+            node a("node0");
+            const auto& all = s.config().parameters();
+            const auto declared =
+                std::ranges::find(all, std::string("node0.block.") + name, &parameter_info::name);
+            ASSERT_NE(declared, all.end());
+            const std::string refused = refusal_of(*declared, text);
+            EXPECT_EQ(own, refused.empty() ? "" : "--set: " + refused);
+        }
 }
 
 TEST(parameter, wrong_values_name_the_place_and_what_was_expected) {

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+// The verbs under `study`.
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "hw/sim/error.h"
+#include "testbench/cli/output.h"
+#include "testbench/cli/paths.h"
+#include "testbench/cli/study_paths.h"
+#include "testbench/cli/study_verbs.h"
+#include "testbench/cli/verbs.h"
+#include "testbench/report/study_report.h"
+#include "testbench/report/table.h"
+#include "testbench/study/check.h"
+#include "testbench/study/curves.h"
+#include "testbench/study/database.h"
+#include "testbench/study/difference.h"
+#include "testbench/study/local_engine.h"
+#include "testbench/study/plan.h"
+#include "testbench/study/runner.h"
+#include "testbench/study/study_table.h"
+
+namespace vinic::testbench {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Of a long table, its beginning.
+constexpr std::size_t lines_in_full = 40;
+
+std::size_t count_of(const study::plan& of) { return of.points().points.size(); }
+
+study::plan plan_of(const std::string& name_or_file) {
+    return study::plan(study::read_study(find_file(name_or_file, studies_folder(), ".yaml", "study")));
+}
+
+/// Beside the study file; of a study that ships, in the folder in which the user works.
+fs::path database_of(const std::string& name_or_file, const std::string& given) {
+    if (!given.empty()) return given;
+    return fs::path(name_or_file).replace_extension(".sqlite");
+}
+
+std::vector<study::point_record> records_of(const fs::path& file, bool logs = false) {
+    if (!fs::exists(file))
+        throw sim::input_error("no database {}; `vinic study run` makes it", file.string());
+    return study::database(file, study::database::mode::read).points(logs);
+}
+
+/// The first lines of a long table, and how many are left out.
+std::string beginning_of(const json& rows) {
+    json shown = json::array();
+    for (std::size_t i = 0; i < std::min(rows.size(), lines_in_full); ++i) shown.push_back(rows[i]);
+    std::string text = table_of_rows(shown, is_terminal(STDOUT_FILENO));
+    if (rows.size() > lines_in_full)
+        text += fmt::format("... and {} lines more: --json has all\n", rows.size() - lines_in_full);
+    return text;
+}
+
+void write(const study_options& options, const std::string& text, const json& object) {
+    output to(options.json.empty() ? "-" : options.json);
+    to.commit(options.json.empty() ? text : json_text(object));
+}
+
+json points_of(const study::plan& of) {
+    json rows = json::array();
+    for (std::size_t i = 0; i < count_of(of); ++i) {
+        json row{{"point", i + 1}};
+        for (std::size_t column = 0; column < of.points().names.size(); ++column)
+            row[of.points().names[column]] = of.points().points[i][column].text;
+        rows.push_back(std::move(row));
+    }
+    return rows;
+}
+
+/// The line of a log that says why: vinic's own last one, behind which a traceback may stand.
+std::string reason_in(const std::string& log) {
+    std::size_t at = log.rfind("\nvinic: ");
+    at = at == std::string::npos ? 0 : at + 1;
+    return log.substr(at, log.find('\n', at) - at);
+}
+
+/// Seconds that a point takes: of those in the database, else of the first and the last one, which run for
+/// it.
+double seconds_for_a_point(const study::plan& of, const fs::path& database) {
+    double sum = 0;
+    std::size_t count = 0;
+    if (fs::exists(database))
+        for (const auto& [key, point] : study::database(database, study::database::mode::read).summaries()) {
+            sum += point.wall_s;
+            ++count;
+        }
+    if (count != 0) return sum / static_cast<double>(count);
+    study::local_engine engine(1, of.study().limits);
+    for (const std::size_t index : {std::size_t{0}, count_of(of) - 1}) {
+        engine.start(index, of.at(index).command(of.result_options()));
+        while (engine.under_way() != 0)
+            for (const auto& ended : engine.wait(std::chrono::seconds(1))) {
+                sum += ended.wall_s;
+                ++count;
+                if (ended.status != "done")
+                    fmt::print(stderr, "vinic: point {} does not end well: {}: {}\n", index + 1, ended.status,
+                               reason_in(ended.log));
+            }
+    }
+    return sum / static_cast<double>(count);
+}
+
+struct state {
+    std::map<std::string, std::size_t> by_status;  ///< of the points that have a result
+    std::size_t outdated = 0;  ///< of those: of another vinic, design, workload or firmware
+    std::size_t left = 0;      ///< have none
+    json failures = json::array();
+    double seconds = 0;  ///< of all with a result
+};
+
+state state_of(const study::plan& of, const std::vector<study::point_record>& records) {
+    std::map<std::string, const study::point_record*> by_key;
+    for (const auto& r : records) by_key[r.key] = &r;
+    study::identities identities(of);
+    state now;
+    for (std::size_t i = 0; i < count_of(of); ++i) {
+        const study::planned_point p = of.at(i);
+        const auto found = by_key.find(p.key);
+        if (found == by_key.end()) {
+            ++now.left;
+            continue;
+        }
+        const study::point_record& r = *found->second;
+        ++now.by_status[r.status];
+        now.seconds += r.wall_s;
+        if (r.identity != identities.of(i, p)) ++now.outdated;
+        if (r.status != "done")
+            now.failures.push_back({{"point", i + 1},
+                                    {"status", r.status},
+                                    {"wall_s", r.wall_s},
+                                    {"log", reason_in(r.log)},
+                                    {"command", "vinic " + study::shell_text(p.command())}});
+    }
+    return now;
+}
+
+std::string status_text(const study::plan& of, const state& now) {
+    std::string text = of.study().question.empty() ? "" : of.study().question + "\n";
+    text += fmt::format("{} points", count_of(of));
+    for (const auto& [status, count] : now.by_status) text += fmt::format(", {} {}", count, status);
+    if (now.left != 0) text += fmt::format(", {} to do", now.left);
+    text += "\n";
+    if (now.outdated != 0)
+        text += fmt::format(
+            "{} were made by another vinic, design, workload or firmware: `run` runs them again\n",
+            now.outdated);
+    const std::size_t done = count_of(of) - now.left;
+    if (done != 0)
+        text += fmt::format("{} in points, {:.3g} s each\n", study::clock_text(now.seconds),
+                            now.seconds / static_cast<double>(done));
+    json shown = now.failures;
+    for (auto& row : shown) row.erase("command");
+    if (!shown.empty()) text += "\n" + beginning_of(shown);
+    return text;
+}
+
+void say_failures(const study::study_runner::outcome& o) {
+    for (const auto& [status, count] : o.failed)
+        fmt::print(
+            stderr,
+            "vinic: {} points: {}; `vinic study status` says which and why, `run --retry` runs them again\n",
+            count, status);
+}
+
+}  // namespace
+
+status check_study(const study_options& options) {
+    const study::plan plan = plan_of(options.file);
+    study::check(plan);
+    const double each = seconds_for_a_point(plan, database_of(options.file, options.database));
+    const auto jobs = static_cast<double>(study::processors());
+    const double all = each * static_cast<double>(count_of(plan)) / jobs;
+    std::string text = beginning_of(points_of(plan)) + fmt::format("\n{} points", count_of(plan));
+    if (plan.points().dropped != 0)
+        text += fmt::format(" ({} more dropped by `only`)", plan.points().dropped);
+    text += fmt::format(", about {:.2g} s each: {} on {} processors\n", each, study::clock_text(all), jobs);
+    write(options, text,
+          {{"format", "vinic study 1"}, {"points", points_of(plan)}, {"point_s", each}, {"estimate_s", all}});
+    return status::done;
+}
+
+status run_study(const study_options& options) {
+    const study::plan plan = plan_of(options.file);
+    study::check(plan);
+    const fs::path file = database_of(options.file, options.database);
+    study::database results(file, study::database::mode::write);
+    const std::size_t jobs = options.jobs != 0 ? options.jobs : study::processors();
+    study::local_engine engine(jobs, plan.study().limits);
+    study::study_runner runner(
+        plan, results, engine,
+        {.again_failed = options.again_failed, .progress = is_terminal(STDERR_FILENO)});
+    const auto outcome = runner.run();
+    std::string text =
+        fmt::format("{}: {} points ran, {} were there", file.string(), outcome.ran, outcome.kept);
+    if (outcome.ran != 0)
+        text +=
+            fmt::format("; {:.1f} s, {:.3g} points/s, {:.1f} % of {} jobs' time inside points",
+                        outcome.seconds, static_cast<double>(outcome.ran) / outcome.seconds,
+                        100 * outcome.inside_points_s / outcome.seconds / static_cast<double>(jobs), jobs);
+    output("-").commit(text + "\n");
+    for (const auto& line : study::missing_metrics(plan, results.points(false)))
+        fmt::print(stderr, "vinic: {}\n", line);
+    say_failures(outcome);
+    return outcome.failed.empty() ? status::done : status::failed;
+}
+
+status show_study_status(const study_options& options) {
+    const study::plan plan = plan_of(options.file);
+    const fs::path file = database_of(options.file, options.database);
+    std::vector<study::point_record> records;
+    if (fs::exists(file)) records = records_of(file, true);
+    const state now = state_of(plan, records);
+    write(options, status_text(plan, now),
+          {{"format", "vinic study status 1"},
+           {"points", count_of(plan)},
+           {"results", now.by_status},
+           {"to_do", now.left},
+           {"outdated", now.outdated},
+           {"failures", now.failures}});
+    return status::done;
+}
+
+status show_study(const study_options& options) {
+    const study::plan plan = plan_of(options.file);
+    const auto table = study::tabulate(plan, records_of(database_of(options.file, options.database)));
+    const std::string plot = study::text_plot(study::curves_of(table, options.x, options.y));
+    std::string text = plan.study().question.empty() ? "" : plan.study().question + "\n\n";
+    write(options, text + beginning_of(table.rows()) + (plot.empty() ? "" : "\n" + plot),
+          {{"format", "vinic study results 1"}, {"rows", table.rows()}});
+    return status::done;
+}
+
+status report_study(const study_options& options) {
+    const study::plan plan = plan_of(options.file);
+    const auto records = records_of(database_of(options.file, options.database), true);
+    output to(options.html.empty() ? fs::path(options.file).replace_extension(".html").string()
+                                   : options.html);
+    to.commit(study_report(plan, records));
+    return status::done;
+}
+
+status export_study(const study_options& options) {
+    if (options.json.empty() == options.csv.empty())
+        throw sim::input_error("export: expected --csv or --json");
+    const study::plan plan = plan_of(options.file);
+    const auto table = study::tabulate(plan, records_of(database_of(options.file, options.database)));
+    output to(options.csv.empty() ? options.json : options.csv);
+    to.commit(options.csv.empty() ? json_text({{"format", "vinic study results 1"}, {"rows", table.rows()}})
+                                  : table.csv());
+    return status::done;
+}
+
+status run_study_point(const study_options& options) {
+    const study::plan plan = plan_of(options.file);
+    if (options.point > count_of(plan))
+        throw sim::input_error("{}: has {} points, no point {}", options.file, count_of(plan), options.point);
+    const study::planned_point p = plan.at(options.point - 1);
+    run_options run_it;
+    static_cast<simulation_options&>(run_it) = options;
+    run_it.workload = p.workload;
+    run_it.design = p.design;
+    run_it.nodes = p.nodes;
+    run_it.seed = p.seed;
+    run_it.settings = p.settings;
+    run_it.arguments = p.arguments;
+    run_it.command = "vinic " + study::shell_text(p.command());
+    return run(run_it);
+}
+
+status compare_studies(const study_options& options) {
+    const auto read = [](const std::string& what) {
+        return records_of(what.ends_with(".sqlite") ? fs::path(what) : database_of(what, ""));
+    };
+    const auto found =
+        study::differences(read(options.file), read(options.other), options.tolerance_percent.value_or(0));
+    const std::string summary =
+        fmt::format("{} points in both, {} of {} numbers differ", found.in_both, found.rows.size(),
+                    found.numbers) +
+        (options.tolerance_percent ? fmt::format(" by more than {} %", *options.tolerance_percent) : "") +
+        fmt::format("; only in {}: {}, only in {}: {}\n", options.file, found.only_before, options.other,
+                    found.only_after);
+    write(options, found.rows.empty() ? summary : beginning_of(found.rows) + "\n" + summary,
+          {{"format", "vinic study difference 1"},
+           {"in_both", found.in_both},
+           {"only_before", found.only_before},
+           {"only_after", found.only_after},
+           {"numbers", found.numbers},
+           {"rows", found.rows}});
+    const bool beyond = !found.rows.empty() || found.only_before != 0 || found.only_after != 0;
+    return options.tolerance_percent && beyond ? status::failed : status::done;
+}
+
+}  // namespace vinic::testbench

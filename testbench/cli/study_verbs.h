@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+#include "testbench/cli/command_line.h"
+#include "testbench/cli/options.h"
+
+namespace vinic::testbench {
+
+/// What the verbs under `study` take.
+struct study_options : simulation_options {
+    std::string file;
+    std::string other;     ///< the second one of `diff`
+    std::string database;  ///< empty: beside the study file
+    std::size_t jobs = 0;  ///< 0: as many as there are processors
+    bool again_failed = false;
+    std::string x, y;       ///< what `show` plots
+    std::string csv;        ///< of `export`
+    std::string html;       ///< of `report`; empty: beside the study file
+    std::size_t point = 0;  ///< of `point`, from 1
+    std::optional<double> tolerance_percent;
+};
+status check_study(const study_options&);
+status run_study(const study_options&);
+status show_study_status(const study_options&);
+status show_study(const study_options&);
+status report_study(const study_options&);
+status export_study(const study_options&);
+status run_study_point(const study_options&);
+status compare_studies(const study_options&);
+
+}  // namespace vinic::testbench

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "testbench/study/database.h"
+#include "testbench/study/plan.h"
+
+namespace vinic::testbench {
+
+/// The results of a study as one HTML page that needs nothing else: curves, the table, and the configuration
+/// of each point with the command that reproduces it. Throws input_error when the page's parts are not
+/// installed.
+std::string study_report(const study::plan& of, const std::vector<study::point_record>& records);
+
+}  // namespace vinic::testbench

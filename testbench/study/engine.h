@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace vinic::testbench::study {
+
+/// How a point ended, as the process that ran it left it.
+struct ended_point {
+    std::size_t index = 0;
+    std::string status;  ///< "done", "failed", "crashed", ...
+    int exit_status = 0;
+    std::string output;  ///< the result
+    std::string log;
+    std::string host;
+    double wall_s = 0;
+};
+
+/// Where points run: this machine, or a cluster. Points still under way end with the object.
+class engine {
+public:
+    virtual ~engine() = default;
+    virtual bool has_room() const = 0;
+    virtual std::size_t under_way() const = 0;
+    /// Starts a point: vinic with these arguments.
+    virtual void start(std::size_t index, const std::vector<std::string>& arguments) = 0;
+    /// The points that ended since; waits for one, but not longer than that.
+    virtual std::vector<ended_point> wait(std::chrono::milliseconds longest) = 0;
+};
+
+}  // namespace vinic::testbench::study

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Studies that take minutes.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "testbench/tests/testbench/study_program.h"
+
+namespace vinic::testbench {
+namespace {
+
+TEST(study_long, killed_twenty_times_and_resumed_is_the_same) { expect_same_when_killed(20, 150); }
+
+TEST(study_long, ten_thousand_points_stay_quick) {
+    const program vinic;
+    vinic.write("t.lua", trivial_workload);
+    vinic.write("s.yaml",
+                "workload: ./t.lua\naxes:\n - arguments.n: {from: 1, to: 2500, step: 1}\n"
+                " - nic.lanai.clock_mhz: [33, 66, 100, 133]\n");
+    ASSERT_EQ(vinic.run("study run s.yaml").status, 0);
+    for (const char* verb :
+         {"status s.yaml", "show s.yaml", "export s.yaml --csv all.csv", "report s.yaml -o all.html"}) {
+        const auto begun = std::chrono::steady_clock::now();
+        EXPECT_EQ(vinic.run(std::string("study ") + verb).status, 0) << verb;
+        EXPECT_LT(std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count(), 10)
+            << verb;
+    }
+    EXPECT_EQ(std::ranges::count(vinic.read("all.csv"), '\n'), 10'001);
+}
+
+}  // namespace
+}  // namespace vinic::testbench
