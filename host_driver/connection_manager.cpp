@@ -157,9 +157,10 @@ status connection_manager::connect(host::process& on, const std::shared_ptr<vi>&
     return status::success;
 }
 
-// The connection did not come about after all: posted receives stay posted (facts vipl.md 5).
+// The connection did not come about after all: posted receives stay posted (facts vipl.md 5). It may have
+// broken on the card already.
 void connection_manager::give_back(host::process& on, const std::shared_ptr<vi>& which) {
-    if (which->state == vi_state::connected)
+    if (which->state == vi_state::connected || which->state == vi_state::error)
         agent_.card_.disconnect_vi(on, which->index, vi_state::idle, true);
     which->enter(vi_state::idle);
 }
@@ -203,11 +204,15 @@ status connection_manager::request(host::process& on, const std::shared_ptr<vi>&
                          {.peer = remote.host, .peer_vi = mine->answer.vi, .key = packet.key, .attempt = id},
                          mine->answer.max_transfer_bytes);
         remote_attributes = attributes_in(mine->answer);
+        if (mine->cancelled && result == status::success) {  // while the card was told
+            give_back(on, from);
+            result = status::invalid_state;
+        }
     } else if (mine->answer.kind != 0) {
         result = mine->answer.kind == abi::connection_reject ? status::reject : status::no_match;
     }
     const bool told = result == status::reject || result == status::no_match;
-    if (result != status::success) from->enter(vi_state::idle);
+    if (result != status::success && !mine->cancelled) from->enter(vi_state::idle);
     packet.kind = result == status::success ? abi::connection_confirm : abi::connection_cancel;
     if (!told) send(on, packet);
     clients_.erase(id);
@@ -450,6 +455,7 @@ void connection_manager::cancel(host::process& on, const std::shared_ptr<vi>& wh
         if (entry.second->from != which) continue;
         entry.second->cancelled = true;
         entry.second->answered.wake_all();
+        which->enter(vi_state::idle);  // now, though its caller wakes later
     }
     for (const auto& entry : incoming_) {
         incoming_connection& accepting = *entry.second;

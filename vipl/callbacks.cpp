@@ -92,7 +92,6 @@ void run_notify(thread& t, const std::shared_ptr<queue_object>& queue) {
 void run(thread& t, const driver::notification& what) {
     const auto nic = nic_of(t.of, what);
     if (!nic) return;
-    t.self.compute(t.of.lib.callback_clocks);
     switch (what.what) {
         case driver::notification::kind::error:
             return report_error(t, *nic, what);
@@ -132,6 +131,8 @@ void program::run_callbacks(host::process& on) {
     const scope mine(*this, on);
     while (!exited_) {
         const driver::notification what = on.trap([&] { return notifications.next(on); });
+        if (what.what != driver::notification::kind::closed) on.compute(lib.callback_clocks);
+        if (exited_) return;  // the program's handlers are gone with it
         run(current(), what);
         // A handler may have changed what the program polls.
         for (host::process* other : threads_)

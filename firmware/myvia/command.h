@@ -118,7 +118,8 @@ inline uint32_t connect_vi() {
     if (index >= max_vis || argument(1) > 0xFFFF || route_length > abi::route_bytes_max)
         return command_bad_argument;
     vi& of = vis[index];
-    if (of.state != vi_idle || of.flushing) return command_wrong_state;
+    if (of.state != vi_idle) return command_wrong_state;
+    if (of.flushing) return command_retries;
     const route_words route = align_route(route_length, 4);
     of.ends = argument(1) << 16 | index;
     of.arriving_ends = index << 16 | argument(1);

@@ -95,10 +95,10 @@ inline void receive_queue_empty(vi& of) {
 // A message cannot be placed: `status` is for its receive descriptor, if it has one.
 inline void message_failed(vi& of, const packet& at, uint32_t status) {
     const bool has_descriptor = of.receiving.kind == abi::packet_send;
-    if (!is_reliable(of)) {
-        const bool reported_later = has_descriptor || (flags_of(at) & abi::packet_immediate) != 0;
+    const bool will_have_one = !has_descriptor && (flags_of(at) & abi::packet_immediate) != 0;
+    if (!is_reliable(of) || will_have_one) {
         of.receiving.status = status;
-        if (!reported_later)
+        if (!has_descriptor && !will_have_one)
             post_event(abi::myvia::event_error, of.index, vip_error_rdma_write_protection, 0);
         return;
     }
@@ -111,6 +111,15 @@ inline void message_failed(vi& of, const packet& at, uint32_t status) {
     }
     refuse_connection(of, abi::vi_status_rdma_protection_error);
     post_event(abi::myvia::event_error, of.index, vip_error_rdma_write_protection, 0);
+}
+
+// The last packet of an RDMA write with immediate data that could not be placed: the receive descriptor says
+// it, not an asynchronous error (vipl.md 6.2), and the reliable connection breaks.
+inline void write_failed(vi& of, const packet& last) {
+    const uint32_t slot = of.receive.next;
+    complete_receive(of, last, of.receiving.bytes, of.receiving.status | abi::vi_status_op_remote_rdma_write);
+    refuse_connection(of, abi::vi_status_rdma_protection_error);
+    post_event(abi::myvia::event_vi_error, of.index, 0, slot);
 }
 
 // The sender's next packet is not the one that follows: packets were lost. What has come of an unfinished
@@ -184,6 +193,10 @@ inline receive_step place_packet(vi& of, packet& what, uint32_t kind) {
         if (step == step_blocked) return packet_stalled;
         if (step != step_done) message_failed(of, what, step);
         if (of.state != abi::myvia::vi_connected) return drop_packet(what);
+    }
+    if (message.status != 0 && is_reliable(of) && (flags_of(what) & abi::packet_last) != 0) {
+        write_failed(of, what);
+        return drop_packet(what);
     }
     message.bytes += what.length;
     ++of.expected;

@@ -359,6 +359,20 @@ TEST_P(myvia_bad_rdma, reliable_reception) {
     EXPECT_TRUE(with.card.violations.empty());
 }
 
+TEST_P(myvia_bad_rdma, reliable_reception_with_immediate) {
+    setup with(vi_reliable_reception);
+    with.card.post_receive(with.to, encode(message({})));
+    with.card.post_send(with.from,
+                        encode(message({GetParam().make(with), {base + 0x1000, with.memory.handle, 64}},
+                                       vi_op_rdma_write | vi_control_immediate, 5)));
+    EXPECT_EQ(with.card.wait(with.to, with.to.receive).status,
+              done_remote_write | vi_status_immediate | vi_status_rdma_protection_error);
+    EXPECT_EQ(with.card.wait(with.from, with.from.send).status, done_write | vi_status_rdma_protection_error);
+    with.card.settle();
+    for (const auto& event : with.card.take_events()) EXPECT_EQ(event.kind, event_vi_error);
+    EXPECT_TRUE(with.card.violations.empty());
+}
+
 INSTANTIATE_TEST_SUITE_P(all, myvia_bad_rdma, testing::ValuesIn(bad_targets),
                          [](const auto& one) { return std::string(one.param.name); });
 
