@@ -192,7 +192,7 @@ status connection_manager::request(host::process& on, const std::shared_ptr<vi>&
     sim::picoseconds interval = first_interval();
     while (!over() && sim::now() < deadline) {
         send(on, packet);
-        if (!over()) on.block(mine->answered, std::min(deadline, sim::now() + interval));
+        if (!over()) on.block(mine->answered, std::min(deadline, sim::now() + interval), deadline);
         interval = longer(interval);
     }
 
@@ -340,7 +340,8 @@ status connection_manager::await_confirm(host::process& on, incoming_connection&
     sim::picoseconds interval = first_interval();
     while (which.at == phase::accepting && sim::now() < limit) {
         answer_again(on, which);
-        if (which.at == phase::accepting) on.block(which.answered, std::min(limit, sim::now() + interval));
+        if (which.at == phase::accepting)
+            on.block(which.answered, std::min(limit, sim::now() + interval), limit);
         interval = longer(interval);
     }
     if (which.at == phase::confirmed) return status::success;

@@ -48,7 +48,7 @@ status connection_manager::peer_done(host::process& on, const std::shared_ptr<vi
                                     [&](const auto& entry) { return entry.second->from == from; });
     if (found == peers_.end()) return status::invalid_state;
     const std::shared_ptr<peer_attempt> mine = found->second;
-    while (wait && mine->result == status::not_done) on.block(mine->over);
+    while (wait && mine->result == status::not_done) on.block(mine->over, sim::never, mine->deadline);
     if (mine->result == status::not_done) return status::not_done;
     remote_attributes = mine->remote_attributes;
     peers_.erase(mine->id);

@@ -103,6 +103,11 @@ public:
     /// Brings `busy` and `polls` up to now.
     void settle();
 
+    /// Takes the kernel's events of polls in vain away, so that those show who has more to do, until
+    /// `go_on`.
+    void hold();
+    void go_on();
+
 private:
     friend class context;
     friend class process;

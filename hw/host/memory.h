@@ -106,6 +106,11 @@ public:
         if (!pending_.empty() && pending_.front().at <= sim::now()) [[unlikely]]
             commit_pending();
     }
+    /// Whether everything written is visible by now.
+    bool settled() {
+        commit();
+        return pending_.empty();
+    }
 
     // --- Watching.
     void watch(const physical_range& range, memory_watcher& who);

@@ -82,7 +82,26 @@ std::string process::activity() const {
         case state::waiting:
             return queue_ ? "waits for " + queue_->what() : "sleeps";
         default:
-            return nap_.asleep() ? "polls" : "runs";
+            return nap_.asleep() || !in_vain_.empty() ? "polls" : "runs";
+    }
+}
+
+bool process::waits_for_ever() const {
+    switch (state_) {
+        case state::finished:
+            return true;
+        case state::waiting:
+            return queue_ && gives_up_at_ == sim::never;
+        case state::ready:
+            if (waking_) return false;
+            [[fallthrough]];
+        case state::running:
+            if (nap_.asleep()) return nap_.wake() == sim::never;
+            return !in_vain_.empty() && !changed_since(history_.round_begin(), in_vain_) &&
+                   std::ranges::all_of(in_vain_,
+                                       [](const poll_point& p) { return p.deadline == sim::never; });
+        default:
+            return false;
     }
 }
 
@@ -106,8 +125,9 @@ void process::leave_kernel() {
 
 // --- Waiting
 
-bool process::block(wait_queue& queue, sim::picoseconds deadline) {
+bool process::block(wait_queue& queue, sim::picoseconds deadline, sim::picoseconds gives_up) {
     queue_ = &queue;
+    gives_up_at_ = gives_up;
     waiting_since_ = sim::now();
     const auto later = std::ranges::find_if(queue.waiters_, [&](const process* p) {
         return p->waiting_since_ == waiting_since_ && p->number_ > number_;
@@ -169,11 +189,15 @@ void process::yield() {
 bool process::look(const poll_point& point) {
     bool real = true;
     if (replay(point, real)) return real;
-    if (!cpu_.step_by_step && !counts_polls_) {
+    in_vain_.clear();
+    if (!counts_polls_) {
         auto cycle = history_.cycle_from(point, cpu_.poll_rounds);
         if (!cycle.empty() && !changed_since(history_.round_begin(), cycle)) {
-            nap_.begin(std::move(cycle));
-            return sleep_through_polls();
+            if (!cpu_.step_by_step) {
+                nap_.begin(std::move(cycle));
+                return sleep_through_polls();
+            }
+            in_vain_ = std::move(cycle);
         }
     }
     work(std::max<clocks>(cpu_.cost(point.cost), 1));
@@ -194,7 +218,7 @@ bool process::changed_since(sim::picoseconds at, const std::vector<poll_point>& 
 bool process::replay(const poll_point& point, bool& real) {
     if (replay_next_ == replay_end_) return false;
     if (!(nap_.cycle()[replay_next_] == point)) {
-        acted();
+        leave_cycle();
         return false;
     }
     real = ++replay_next_ == replay_end_;
@@ -230,10 +254,18 @@ void process::count_slept_polls(clocks executed) {
 
 void process::found_something() {
     history_.clear();
+    in_vain_.clear();
+    went_on_at_ = sim::now();
     work(cpu_.cost(cpu_.from_ns(cpu_.dma_line_miss_ns)));
 }
 
 void process::acted() {
+    leave_cycle();
+    in_vain_.clear();
+    if (kernel_depth_ == 0) went_on_at_ = sim::now();
+}
+
+void process::leave_cycle() {
     // A program that leaves a cycle before it has heard of all its looks counts them: no more sleep for it.
     if (replay_next_ != replay_end_) counts_polls_ = true;
     replay_next_ = replay_end_ = 0;

@@ -56,6 +56,11 @@ public:
     std::exception_ptr failure() const { return failure_; }
     /// "waits for completion of vi 3", "runs", ...: for the report of a deadlock.
     std::string activity() const;
+    /// Whether it goes on only when somebody else does something: it waits, or polls in vain, without a time
+    /// at which it gives up.
+    bool waits_for_ever() const;
+    /// When the program last went on: not its empty polls, nor what the kernel does for it.
+    sim::picoseconds went_on_at() const { return went_on_at_; }
 
     /// Enters the kernel, runs `in_kernel` on this thread in kernel mode (no time slice ends there; it may
     /// block), and leaves it.
@@ -73,7 +78,11 @@ public:
     }
 
     /// Gives the processor up until somebody wakes the queue or `deadline` has come; false for the latter.
-    bool block(wait_queue& queue, sim::picoseconds deadline = sim::never);
+    bool block(wait_queue& queue, sim::picoseconds deadline = sim::never) {
+        return block(queue, deadline, deadline);
+    }
+    /// The same in a loop that ends at `gives_up`, for the report of a deadlock.
+    bool block(wait_queue& queue, sim::picoseconds deadline, sim::picoseconds gives_up);
     void sleep_until(sim::picoseconds at);
     void sleep_for(sim::picoseconds span) { sleep_until(sim::now() + span); }
     /// Lets others that are ready go first.
@@ -120,6 +129,7 @@ private:
     bool sleep_through_polls();
     bool changed_since(sim::picoseconds at, const std::vector<poll_point>& cycle) const;
     void found_something();
+    void leave_cycle();
     void count_slept_polls(clocks executed = 0);
     bool replay(const poll_point& point, bool& real);
     void changes_at(sim::picoseconds at, const physical_range& where) override;
@@ -139,6 +149,8 @@ private:
     bool waking_ = false;  ///< ready after a wait
     unsigned last_processor_ = 0;
     wait_queue* queue_ = nullptr;
+    sim::picoseconds gives_up_at_ = sim::never;  ///< waiting in a queue
+    sim::picoseconds went_on_at_ = 0;
     bool timed_out_ = false;
     sc_core::sc_event timer_;
     sc_core::sc_process_handle timer_method_;
@@ -147,6 +159,7 @@ private:
     bool reads_memory_directly_ = true;
     poll_history history_;
     poll_nap nap_;
+    std::vector<poll_point> in_vain_;  ///< step by step: the cycle through which it would sleep
     sim::picoseconds disturbed_at_ = 0;
     std::uint64_t slept_polls_ = 0;  ///< of this nap, already counted
     std::size_t replay_next_ = 0;    ///< looks of the cycle that the program has yet to hear of, from here

@@ -215,6 +215,16 @@ void cpu::tell_sharers(const process& who) {
         if (p->space_ == who.space_ && p.get() != &who && p->reads_memory_directly_) p->disturb();
 }
 
+void cpu::hold() {
+    for (const auto& p : processes_)
+        if (p->state_ == state::running && p->waits_for_ever()) p->resume_.cancel();
+}
+
+void cpu::go_on() {
+    for (const auto& p : processes_)
+        if (p->state_ == state::running && p->waits_for_ever()) start_again(*p);
+}
+
 void cpu::settle() {
     const std::uint64_t edge = edge_now();
     const auto up_to_now = [&](context& c) {

@@ -14,6 +14,9 @@ namespace vinic::nic {
 
 namespace {
 
+/// Longer than any way into an idle loop that is worth waiting for.
+constexpr cycle trial_cycles = 1 << 20;
+
 constexpr const char* core_states[] = {"reset", "running"};
 
 enum class stall_cause : std::uint8_t { none, load_use, slot, special_register };
@@ -72,6 +75,7 @@ lanai_core::lanai_core(const sc_core::sc_module_name& name, const card_clock& cl
                          .source = "check of the simulator"}),
       clock_(clock),
       memory_(memory),
+      devices_(devices),
       core_(configuration(), memory.contents(), devices),
       retired(*this, "retired", "instructions", "instructions executed", core_,
               &lanai::core_counters::retired),
@@ -188,6 +192,18 @@ void lanai_core::sync_for_read(std::uint32_t address, std::size_t bytes) {
 
 void lanai_core::sync_for_write(std::uint32_t address, std::size_t bytes) {
     if (core_.stored(address, bytes) || core_.loaded(address, bytes)) sync();
+}
+
+bool lanai_core::idles_for_ever() const {
+    if (in_reset_) return true;
+    lanai::core_config config = core_.config();
+    config.lockstep = false;
+    const auto now = memory_.contents();
+    std::vector<std::uint8_t> copy(now.begin(), now.end());
+    lanai::core trial(config, copy, devices_);
+    trial.set_state(core_.state());
+    const lanai::run_result plan = trial.run_ahead(clock_.next_issue() + trial_cycles);
+    return plan.reason == lanai::stop_reason::idle && plan.at == lanai::never;
 }
 
 void lanai_core::set_stack_limit(std::uint32_t address) {

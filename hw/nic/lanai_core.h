@@ -83,6 +83,7 @@ public:
 private:
     const card_clock& clock_;
     sram& memory_;
+    lanai::device_port& devices_;
     lanai::core core_;
 
 public:
@@ -111,6 +112,14 @@ public:
 
     /// Exact up to now: at the end of the run, and before anybody looks at counters or state.
     void finish() { sync(); }
+    /// Whether it stands in a loop that ends only when somebody else does something; found anew, so that the
+    /// answer is the same in every mode. Only when nothing is under way on the card.
+    bool idles_for_ever() const;
+    /// Takes its events out of the kernel, so that those left show who has more to do, until `finish`.
+    void hold() {
+        finish();
+        step_.cancel();
+    }
 
     /// Lowest address that the stack pointer may take from now on; 0: any.
     void set_stack_limit(std::uint32_t address);

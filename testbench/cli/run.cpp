@@ -110,8 +110,11 @@ void write(places& to, const run_options& options, const run_report& report, con
     output("-").commit(text);
 }
 
-[[noreturn]] void report_deadlock(const platform& built) {
-    std::string text = fmt::format("deadlock at {} ps: all processes wait and no event is left", sim::now());
+[[noreturn]] void report_deadlock(const platform& built, ending end) {
+    std::string text = fmt::format(
+        "deadlock at {} ps: all processes wait and {}", sim::now(),
+        end == ending::deadlock ? "no event is left"
+                                : "none has gone on for workload.patience_ms, though timers still tick");
     for (const auto& line : built.waiting()) text += "\n  " + line;
     throw std::runtime_error(text);
 }
@@ -161,7 +164,7 @@ status run(const run_options& options) {
         if (options.statistics_every) series.add(sim::now());
         watching.finish();
         cores.finish();
-        if (end == ending::deadlock) report_deadlock(built);
+        if (end == ending::deadlock || end == ending::no_progress) report_deadlock(built, end);
         if (end == ending::interrupted) throw interrupted(fmt::format("interrupted at {} ps", sim::now()));
     } catch (...) {
         print_without_report(options, found);

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+
 #include "hw/sim/module.h"
+#include "hw/sim/parameter.h"
 #include "hw/sim/probe.h"
 
 namespace vinic::testbench {
@@ -11,6 +14,18 @@ namespace vinic::testbench {
 class measurement : public sim::module {
 public:
     explicit measurement(const sc_core::sc_module_name& name) : module(name) {}
+
+    sim::parameter<std::uint64_t> patience_ms{
+        *this,
+        {.name = "patience_ms",
+         .unit = "ms",
+         .value = 10'000,
+         .min = 1,
+         .max = 1'000'000'000,
+         .help =
+             "all processes wait without time limit, none has gone on for so long, and timers of firmware "
+             "or kernel still tick: the run ends as a deadlock",
+         .source = "check of the simulator"}};
 
     sim::value_probe measuring{*this, "measuring", 1, "1: the workload measures; before, it warms up"};
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "testbench/platform/platform.h"
 
+#include <algorithm>
+
 #include "firmware/abi/chips.h"
 #include "hw/sim/error.h"
 #include "testbench/platform/firmware_symbols.h"
@@ -138,5 +140,30 @@ std::vector<std::string> platform::waiting() const {
 }
 
 void platform::sync() { simulation_.commit(); }
+
+bool platform::processes_wait() const {
+    return std::ranges::all_of(processes_, &host::process::waits_for_ever);
+}
+
+bool platform::quiet() {
+    for (const auto& one : nodes_) {
+        one->nic.lanai.hold();
+        one->host.cpu.hold();
+    }
+    const bool quiet = !sc_core::sc_pending_activity() && std::ranges::all_of(nodes_, [](const auto& one) {
+        return one->host.memory.settled() && one->nic.lanai.idles_for_ever();
+    });
+    for (const auto& one : nodes_) {
+        one->nic.lanai.finish();
+        one->host.cpu.go_on();
+    }
+    return quiet;
+}
+
+bool platform::out_of_patience() const {
+    sim::picoseconds latest = 0;
+    for (const host::process* one : processes_) latest = std::max(latest, one->went_on_at());
+    return sim::now() - latest >= measurement_->patience_ms * 1'000'000'000;
+}
 
 }  // namespace vinic::testbench

@@ -49,6 +49,14 @@ public:
     /// Brings everything that runs ahead to now.
     void sync();
 
+    /// Whether every process of the workload waits for somebody else, without a time at which it gives up.
+    bool processes_wait() const;
+    /// Whether nothing will happen any more but steps of idle cores and empty polls. At the end of an
+    /// instant.
+    bool quiet();
+    /// Whether no process of the workload has gone on for `workload.patience_ms`.
+    bool out_of_patience() const;
+
 private:
     void build(const design& from, const driver::card_image& image, const platform_mode& mode);
     void fill_directory();

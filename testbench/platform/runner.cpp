@@ -31,9 +31,11 @@ std::string text_of(const sc_core::sc_report& report) {
 }
 
 constexpr sim::picoseconds first_stretch = 10'000'000;            // 10 us
-constexpr sim::picoseconds longest_stretch = 100'000'000'000;     // 100 ms
 constexpr sim::picoseconds longest_traced_stretch = 100'000'000;  // 100 us: what traces hold back stays small
 constexpr double stretch_seconds = 0.03;
+/// The longest stretch without traces. A deadlock is looked for at multiples of it, so that its time is the
+/// same in every mode.
+constexpr sim::picoseconds watch_interval = 1'000'000'000;  // 1 ms
 
 }  // namespace
 
@@ -43,7 +45,7 @@ ending runner::run(std::optional<sim::picoseconds> until, const interrupt_guard&
     begun_ = reported_ = clock::now();
     cost_.startup_s = seconds_between(started_, begun_);
     const double cpu_before = cpu_seconds();
-    const sim::picoseconds longest = between_ ? longest_traced_stretch : longest_stretch;
+    const sim::picoseconds longest = between_ ? longest_traced_stretch : watch_interval;
     sim::picoseconds stretch = first_stretch;
     // Goals go on by themselves: time stands where the last event was, and what settles may add one a clock
     // later, each time.
@@ -51,19 +53,13 @@ ending runner::run(std::optional<sim::picoseconds> until, const interrupt_guard&
     std::optional<ending> end;
     while (!end) {
         const auto before = clock::now();
-        const std::optional<sim::picoseconds> stop = next_stop(until);
-        goal = std::max(goal, sim::now()) + stretch;
-        const bool going = advance(goal, stop, until);
-        if (platform_.finished())
-            end = ending::finished;
-        else if (!going)
-            end = ending::deadlock;
-        else if (until && sim::now() >= *until)
-            end = ending::time_limit;
-        else if (interrupt.raised())
-            end = ending::interrupted;
+        const sim::picoseconds stop = next_stop(until);
+        goal = std::min(std::max(goal, sim::now()) + stretch, stop);
+        advance(goal, stop, until);
+        end = end_at(stop, until);
+        if (!end && interrupt.raised()) end = ending::interrupted;
         if (!end && between_) settle();
-        if (!end && interval_ && sim::now() % interval_ == 0 && sim::now() == stop) {
+        if (!end && interval_ && sim::now() == stop && stop % interval_ == 0) {
             platform_.sync();
             at_interval_(sim::now());
         }
@@ -82,27 +78,24 @@ ending runner::run(std::optional<sim::picoseconds> until, const interrupt_guard&
 }
 
 /// Where the run ends, or the next interval that somebody wants to look at.
-std::optional<sim::picoseconds> runner::next_stop(std::optional<sim::picoseconds> until) const {
-    if (!interval_) return until;
-    const sim::picoseconds next = (sim::now() / interval_ + 1) * interval_;
+sim::picoseconds runner::next_stop(std::optional<sim::picoseconds> until) const {
+    const auto after_now = [](sim::picoseconds interval) { return (sim::now() / interval + 1) * interval; };
+    sim::picoseconds next = after_now(watch_interval);
+    if (interval_) next = std::min(next, after_now(interval_));
     return until ? std::min(*until, next) : next;
 }
 
-/// Up to `goal`, or further when the next event lies behind it, but never past `stop`. False when no event
-/// is left after it, but at `until`, where the run ends.
-bool runner::advance(sim::picoseconds goal, std::optional<sim::picoseconds> stop,
-                     std::optional<sim::picoseconds> until) {
-    if (!sc_core::sc_pending_activity()) return false;
-    // Simulated time only goes where events are, so that it stands still at the last one when processes wait
-    // for ever.
-    const sim::picoseconds next = sim::now() + sc_core::sc_time_to_pending_activity().value();
-    goal = std::max(goal, next);
-    const bool stops = stop && goal >= *stop;
-    if (stops) goal = *stop;
+/// Up to `goal`, or further when the next event lies behind it, but never past `stop`.
+void runner::advance(sim::picoseconds goal, sim::picoseconds stop, std::optional<sim::picoseconds> until) {
+    const bool going = sc_core::sc_pending_activity();
+    const sim::picoseconds next =
+        going ? sim::now() + sc_core::sc_time_to_pending_activity().value() : sim::never;
+    const bool stops = std::max(goal, next) >= stop;
+    goal = stops ? stop : std::max(goal, next);
     try {
         if (next <= goal) start(goal, sc_core::SC_EXIT_ON_STARVATION);
-        if (stops && !platform_.finished() && sc_core::sc_pending_activity())
-            start(*stop, sc_core::SC_RUN_TO_TIME);
+        platform_.check_processes();  // what failed has stopped the kernel for good
+        if (stops && !platform_.finished()) start(stop, sc_core::SC_RUN_TO_TIME);
     } catch (const sc_core::sc_report& report) {
         throw std::runtime_error(text_of(report));
     }
@@ -111,7 +104,23 @@ bool runner::advance(sim::picoseconds goal, std::optional<sim::picoseconds> stop
         platform_.sync();  // what is known in closed form may leave something to do at this instant
         finish_instant();
     }
-    return sc_core::sc_pending_activity() || (until && sim::now() >= *until);
+}
+
+std::optional<ending> runner::end_at(sim::picoseconds stop, std::optional<sim::picoseconds> until) {
+    if (platform_.finished()) return ending::finished;
+    if (sim::now() == stop && stop % watch_interval == 0)
+        if (const auto end = hangs()) return end;
+    return until && sim::now() >= *until ? std::optional(ending::time_limit) : std::nullopt;
+}
+
+/// Whether all processes wait in vain, and why; at an instant that does not depend on the mode.
+std::optional<ending> runner::hangs() {
+    if (!platform_.processes_wait()) return std::nullopt;
+    platform_.sync();
+    finish_instant();
+    if (platform_.quiet()) return ending::deadlock;
+    if (platform_.processes_wait() && platform_.out_of_patience()) return ending::no_progress;
+    return std::nullopt;
 }
 
 void runner::start(sim::picoseconds goal, sc_core::sc_starvation_policy policy) {

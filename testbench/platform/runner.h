@@ -15,7 +15,8 @@
 
 namespace vinic::testbench {
 
-enum class ending { finished, time_limit, deadlock, interrupted };
+/// `deadlock`: nothing is left that could end the waiting; `no_progress`: timers tick, but end nobody's.
+enum class ending { finished, time_limit, deadlock, no_progress, interrupted };
 
 /// What a run cost. Those above the line belong to the model and are equal in every mode.
 struct run_cost {
@@ -54,9 +55,10 @@ public:
 private:
     using clock = std::chrono::steady_clock;
 
-    std::optional<sim::picoseconds> next_stop(std::optional<sim::picoseconds> until) const;
-    bool advance(sim::picoseconds goal, std::optional<sim::picoseconds> stop,
-                 std::optional<sim::picoseconds> until);
+    sim::picoseconds next_stop(std::optional<sim::picoseconds> until) const;
+    void advance(sim::picoseconds goal, sim::picoseconds stop, std::optional<sim::picoseconds> until);
+    std::optional<ending> end_at(sim::picoseconds stop, std::optional<sim::picoseconds> until);
+    std::optional<ending> hangs();
     void start(sim::picoseconds goal, sc_core::sc_starvation_policy policy);
     void finish_instant();
     void settle();

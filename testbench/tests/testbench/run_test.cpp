@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whole runs: the same input gives the same bytes, however the simulator goes about it; and what they say is
 // right.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <utility>
 
 #include "testbench/report/json.h"
 #include "testbench/tests/testbench/program.h"
@@ -154,20 +157,81 @@ TEST(run, a_call_that_nobody_takes_is_given_up) {
         << outcome.errors;
 }
 
-class deadlock : public testing::TestWithParam<const char*> {};
-
-TEST_P(deadlock, says_who_waits_for_what) {
-    const program vinic;
-    vinic.write("w.lua", "local b = barrier(2)\nprocess(0, function() b() end, 'lonely')\n");
-    const auto outcome = vinic.run(std::string("run w.lua --json out.json ") + GetParam(), "timeout 60");
-    EXPECT_EQ(outcome.status, 3) << outcome.errors;
-    EXPECT_NE(outcome.errors.find("deadlock at "), std::string::npos) << outcome.errors;
-    EXPECT_NE(outcome.errors.find("lonely: waits for barrier of the workload"), std::string::npos)
-        << outcome.errors;
-    EXPECT_FALSE(vinic.has("out.json"));
+/// What a run that hangs says, which is the same in every mode.
+std::string complaint_of_hanging(const std::string& script, const std::string& options = "") {
+    std::string first, first_log;
+    for (const char* mode : {"", "--lockstep", "--shuffle 3", "--lockstep --shuffle 5", "--itrace i.txt"}) {
+        const program vinic;
+        vinic.write("w.lua", script);
+        const auto outcome =
+            vinic.run("run w.lua --json out.json --log l.txt " + options + " " + mode, "timeout 120");
+        EXPECT_EQ(outcome.status, 3) << mode << outcome.errors;
+        EXPECT_FALSE(vinic.has("out.json")) << mode;
+        if (*mode == 0) {
+            first = outcome.errors;
+            first_log = vinic.read("l.txt");
+        }
+        EXPECT_EQ(outcome.errors, first) << mode;
+        EXPECT_TRUE(vinic.read("l.txt") == first_log) << mode;
+    }
+    return first;
 }
 
-INSTANTIATE_TEST_SUITE_P(run, deadlock, testing::Values("", "--log l.txt", "--shuffle 3"));
+TEST(deadlock, says_who_waits_for_what) {
+    const std::string said =
+        complaint_of_hanging("local b = barrier(2)\nprocess(0, function() b() end, 'lonely')\n");
+    EXPECT_NE(said.find("deadlock at "), std::string::npos) << said;
+    EXPECT_NE(said.find("all processes wait and no event is left"), std::string::npos) << said;
+    EXPECT_NE(said.find("lonely: waits for barrier of the workload"), std::string::npos) << said;
+}
+
+TEST(deadlock, includes_who_polls_and_who_waits_in_the_kernel) {
+    const std::string said = complaint_of_hanging(
+        "process(0, function()\n"
+        "  local e = open_endpoint { bytes = 8, sends = 1, receives = 1 }\n"
+        "  e:call(1, 'here')\n"
+        "  e:receive()\n"
+        "end, 'polling')\n"
+        "process(1, function()\n"
+        "  local e = open_endpoint { bytes = 8, sends = 1, receives = 1 }\n"
+        "  e:listen('here')\n"
+        "  VipRecvWait(e.vi)\n"
+        "end, 'waiting')\n");
+    EXPECT_NE(said.find("no event is left"), std::string::npos) << said;
+    EXPECT_NE(said.find("polling: polls\n"), std::string::npos) << said;
+    EXPECT_NE(said.find("waiting: waits for "), std::string::npos) << said;
+}
+
+TEST(deadlock, is_seen_though_timers_tick_for_ever) {
+    const std::string said = complaint_of_hanging(
+        "process(0, function()\n"
+        "  local e = open_endpoint { bytes = 8, sends = 1, receives = 1 }\n"
+        "  local _, remote = VipNSGetHostByName(e.nic, 'node1')\n"
+        "  remote.discriminator = 'nowhere'\n"
+        "  VipConnectRequest(e.vi, e:address('here'), remote)\n"
+        "end, 'caller')\n",
+        "--set link.drop_rate=1 --set workload.patience_ms=25");  // a card starts within 20
+    EXPECT_NE(said.find("none has gone on for workload.patience_ms"), std::string::npos) << said;
+    EXPECT_NE(said.find("caller: waits for the answer to a connection request"), std::string::npos) << said;
+}
+
+TEST(deadlock, is_not_what_ends_by_itself) {
+    for (const auto& [mode, ms] : {std::pair{"--set workload.patience_ms=25", "30"}, {"--lockstep", "3"}}) {
+        const program vinic;
+        vinic.write("w.lua",
+                    fmt::format("local b = barrier(2)\n"
+                                "process(0, function() b(); row('n', 1) end)\n"
+                                "process(0, function()\n"
+                                "  local e = open_endpoint {{ bytes = 8, sends = 1, receives = 1 }}\n"
+                                "  sleep({0}000000000)\n"
+                                "  check(VipRecvWait(e.vi, {0}) == VIP_TIMEOUT, 'time-out')\n"
+                                "  b()\n"
+                                "end)\n",
+                                ms));
+        const auto outcome = vinic.run(std::string("run w.lua ") + mode, "timeout 60");
+        EXPECT_EQ(outcome.status, 0) << mode << outcome.errors;
+    }
+}
 
 // A process starts at the first edge of its clock; 1000 clocks later and from then on 2500 more.
 TEST(run, compute_and_now_count_clocks) {
