@@ -27,6 +27,10 @@ constexpr sim::picoseconds microsecond = 1'000'000;
 constexpr std::uint32_t high(std::uint64_t value) { return static_cast<std::uint32_t>(value >> 32); }
 constexpr std::uint32_t low(std::uint64_t value) { return static_cast<std::uint32_t>(value); }
 
+/// On the wire, with its CRC-32.
+constexpr std::uint64_t packet_bytes_max = abi::route_bytes_max + sizeof(abi::packet_header) +
+                                           sizeof(abi::rdma_header) + abi::packet_payload_max + 4;
+
 constexpr std::uint32_t isr = card_map::special_registers + abi::lanai9::ISR;
 constexpr std::uint32_t interrupt_mask = card_map::special_registers + abi::lanai9::EIMR;
 
@@ -56,7 +60,7 @@ std::array<std::uint32_t, 3> route_arguments(const route& path) {
 }  // namespace
 
 myvia_driver::myvia_driver(const sc_core::sc_module_name& name, host::cpu& cpu,
-                           std::unique_ptr<card_window> window, card_image image)
+                           std::unique_ptr<card_window> window, card_image image, const card_facts& facts)
     : sim::module(name),
       ring_slots(*this, {.name = "ring_slots",
                          .unit = "descriptors",
@@ -86,19 +90,21 @@ myvia_driver::myvia_driver(const sc_core::sc_module_name& name, host::cpu& cpu,
                             .max = 65536,
                             .choices = {2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 4096, 65536},
                             .help = "length of the card's event queue"}),
-      sram_kbytes(*this, {.name = "sram_kbytes",
-                          .unit = "kbytes",
-                          .value = 2048,
-                          .min = 256,
-                          .max = 8192,
-                          .help = "memory of the card that its firmware may use",
-                          .source = "facts lanai_pcix.md B1"}),
       retransmit_us(*this, {.name = "retransmit_us",
                             .unit = "us",
                             .value = 1000,
                             .min = 1,
                             .max = 10'000'000,
-                            .help = "time without acknowledgement before the card sends again"}),
+                            .help = "least time without acknowledgement before the card sends again"}),
+      retransmit_windows(*this,
+                         {.name = "retransmit_windows",
+                          .value = 3,
+                          .min = 1,
+                          .max = 1000,
+                          .help = "that time is at least so many times what a whole window of packets takes "
+                                  "on the slowest cable: one is in front of a packet, one may be in front of "
+                                  "its acknowledgement",
+                          .source = "assumed"}),
       retransmit_tries(*this, {.name = "retransmit_tries",
                                .value = 32,
                                .min = 1,
@@ -152,6 +158,7 @@ myvia_driver::myvia_driver(const sc_core::sc_module_name& name, host::cpu& cpu,
       cpu_(cpu),
       window_(std::move(window)),
       image_(std::move(image)),
+      facts_(facts),
       command_lock_(this->name()) {}
 
 myvia_driver::~myvia_driver() = default;
@@ -180,10 +187,9 @@ void myvia_driver::start(host::process& on, card_events& sink) {
 }
 
 void myvia_driver::load_image(host::process& on) {
-    const std::uint64_t room = sram_kbytes.get() << 10;
-    if (image_.end > room)
+    if (image_.end > facts_.sram_bytes)
         throw sim::input_error("{}: {} needs {} bytes of SRAM, the card has {}", name(), image_.name,
-                               image_.end, room);
+                               image_.end, facts_.sram_bytes);
     for (const card_image::segment& segment : image_.segments)
         window_->store_block(on, card_map::sram + segment.address, segment.bytes);
     window_->fence(on);
@@ -199,17 +205,23 @@ void myvia_driver::fill_interface(host::process& on) {
     };
     set(offsetof(interface_block, ready), 0);
     set(offsetof(interface_block, go), 0);
-    set(offsetof(interface_block, sram_bytes), sram_kbytes.get() << 10);
+    set(offsetof(interface_block, sram_bytes), facts_.sram_bytes);
     set(offsetof(interface_block, host_event_ring_high), event_ring_->begin() >> 32);
     set(offsetof(interface_block, host_event_ring_low), event_ring_->begin());
     set(offsetof(interface_block, host_event_entries), event_entries);
     set(offsetof(interface_block, host_page_table_high), page_table_->begin() >> 32);
     set(offsetof(interface_block, host_page_table_low), page_table_->begin());
     set(offsetof(interface_block, host_page_table_entries), page_table_entries);
-    set(offsetof(interface_block, retransmit_ticks), retransmit_us * 1000 / abi::lanai9::tick_ns);
+    set(offsetof(interface_block, retransmit_ticks), retransmit_ticks());
     set(offsetof(interface_block, retransmit_limit), retransmit_tries);
     set(offsetof(interface_block, command_number), 0);
     set(offsetof(interface_block, event_taken), 0);
+}
+
+std::uint64_t myvia_driver::retransmit_ticks() const {
+    constexpr std::uint64_t window = myvia::send_window * packet_bytes_max;
+    const std::uint64_t needed_ns = retransmit_windows * window * facts_.byte_time / 1000;
+    return std::max(retransmit_us * 1000, needed_ns) / abi::lanai9::tick_ns;
 }
 
 void myvia_driver::wait_until_ready(host::process& on) {

@@ -22,6 +22,12 @@
 
 namespace vinic::driver {
 
+/// What the card's EEPROM says, and who cabled the cluster.
+struct card_facts {
+    std::uint64_t sram_bytes = 0;
+    sim::picoseconds byte_time = 0;  ///< on the slowest cable
+};
+
 /// The driver's lower half for cards with the MyVIA firmware: firmware/abi/myvia_card.h.
 class myvia_driver : public sim::module, public card_driver {
 public:
@@ -29,8 +35,8 @@ public:
     sim::parameter<std::uint64_t> queue_entries_max;
     sim::parameter<std::uint64_t> page_table_entries;
     sim::parameter<std::uint64_t> event_entries;
-    sim::parameter<std::uint64_t> sram_kbytes;
     sim::parameter<std::uint64_t> retransmit_us;
+    sim::parameter<std::uint64_t> retransmit_windows;
     sim::parameter<std::uint64_t> retransmit_tries;
     sim::parameter<std::uint64_t> credit_poll_clocks;
     sim::parameter<std::uint64_t> swap_clocks;
@@ -45,7 +51,7 @@ public:
     sim::counter<sim::unit::events> interrupts;
 
     myvia_driver(const sc_core::sc_module_name& name, host::cpu& cpu, std::unique_ptr<card_window> window,
-                 card_image image);
+                 card_image image, const card_facts& facts);
     ~myvia_driver() override;
 
     void start(host::process& on, card_events& sink) override;
@@ -76,6 +82,7 @@ private:
     void wait_until_ready(host::process& on);
     void set_dma_chains(host::process& on);
     void read_limits(host::process& on);
+    std::uint64_t retransmit_ticks() const;
 
     status command(host::process& on, abi::myvia::command_op op, std::span<const std::uint32_t> arguments);
     status vi_command(host::process& on, abi::myvia::command_op op, const vi_setup& setup,
@@ -99,6 +106,7 @@ private:
     host::cpu& cpu_;
     std::unique_ptr<card_window> window_;
     card_image image_;
+    card_facts facts_;
     card_events* sink_ = nullptr;
     card_limits limits_;
     std::uint32_t doorbell_pages_ = 0;

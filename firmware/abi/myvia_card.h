@@ -12,6 +12,7 @@ namespace vinic::abi::myvia {
 
 inline constexpr uint32_t magic = 0x56494E43;
 inline constexpr uint32_t interface_version = 1;
+inline constexpr uint32_t send_window = 16;  // packets in flight on a reliable connection
 
 // --- Doorbell queues
 // -------------------------------------------------------------------------------------------------- A
@@ -40,8 +41,8 @@ enum doorbell_op : uint32_t {
 // further segments, each field turned round by the library, since the card would spend eleven instructions on
 // each and the host spends one. `next` and `next_handle` are not the program's: they are the virtual address
 // and the memory handle of its own descriptor, where the firmware fetches segments 2 and up, behind the 64th
-// byte, in the program's byte order. On completion the card writes the last words of the control segment: length
-// and status, before them the immediate data if some came. The library clears status before it rings.
+// byte, in the program's byte order. On completion the card writes the last words of the control segment:
+// length and status, before them the immediate data if some came. The library clears status before it rings.
 // A flushed slot gets only its status word (on the send queue without op bits: the card may never have read
 // the slot, the library has).
 struct slot_segment {
@@ -144,8 +145,8 @@ struct card_interface_block {
     uint32_t event_taken;       // by the driver: events consumed so far (free running)
     uint32_t dma_chains[4];  // by the firmware: first block of each host DMA channel; the driver writes them
                              // to card_map::pointers when `ready` is set
-    uint32_t go;             // by the driver: 1 when that is done; before, the firmware takes neither commands
-                             // nor packets
+    uint32_t go;  // by the driver: 1 when that is done; before, the firmware takes neither commands
+                  // nor packets
     command request;
 };
 

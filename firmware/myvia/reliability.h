@@ -11,7 +11,7 @@
 
 namespace vinic::myvia {
 
-inline constexpr uint32_t send_window = 16;              // packets in flight per connection
+using abi::myvia::send_window;
 inline constexpr uint32_t acknowledgements_at_once = 4;  // that many packets do not wait for the timer
 inline constexpr uint32_t acknowledge_delay_ticks = 16;  // 8 us: about the time of an answer (calibration.md)
 

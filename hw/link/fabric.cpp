@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/link/fabric.h"
 
+#include <algorithm>
+
 #include "hw/sim/error.h"
 
 namespace vinic::link {
@@ -40,6 +42,12 @@ void fabric::attach(unsigned node, initiator_socket& out, target_socket& in) {
         throw sim::input_error("{}: there is no node {}, only 0 to {}", name(), node, attached_.size() - 1);
     out.bind(*attached_[node].from);
     attached_[node].to->bind(in);
+}
+
+picoseconds fabric::byte_time() const {
+    picoseconds slowest = 0;
+    for (const auto& one : cables_) slowest = std::max(slowest, one->byte_ps.get());
+    return slowest;
 }
 
 std::vector<std::string> fabric::waiting() const {

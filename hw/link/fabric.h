@@ -29,6 +29,9 @@ public:
     const std::vector<std::unique_ptr<crossbar_switch>>& switches() const { return switches_; }
     const std::vector<std::unique_ptr<cable>>& cables() const { return cables_; }
 
+    /// Of a byte on the slowest cable.
+    picoseconds byte_time() const;
+
     /// Who waits for whom in all switches, one line each; empty when nobody waits.
     std::vector<std::string> waiting() const;
 

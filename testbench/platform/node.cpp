@@ -20,7 +20,7 @@ node::node(const sc_core::sc_module_name& name, unsigned number, const vinic::dr
       host("host", bus),
       nic("nic", bus.properties(), card_id),
       driver("driver", host.cpu, std::make_unique<vinic::driver::bridge_window>(host.bridge, card_base),
-             firmware),
+             firmware, {.sram_bytes = nic.memory.bytes, .byte_time = fabric.byte_time()}),
       agent("agent", host.cpu, driver, directory, vinic::driver::make_node_address(number, 0), 0),
       vipl("vipl", host.cpu, {&agent}),
       number_(number) {

@@ -25,12 +25,13 @@ namespace vinic::driver::test {
 /// A machine with a fake card and the real kernel agent.
 struct machine : sim::module {
     machine(const sc_core::sc_module_name& name, unsigned index, fake_network& network,
-            const fabric_directory& fabric)
+            const fabric_directory& fabric, sim::picoseconds byte_ps)
         : sim::module(name),
           number(index),
           cpu("cpu", ram, false),
           card(cpu, network),
-          driver("driver", cpu, card.window(), fake_card::image()),
+          driver("driver", cpu, card.window(), fake_card::image(),
+                 {.sram_bytes = 2u << 20, .byte_time = byte_ps}),
           agent("agent", cpu, driver, fabric, make_node_address(index, 0), 0) {}
 
     unsigned number;
@@ -52,7 +53,8 @@ inline sim::configuration configured(const settings& values) {
 
 /// Machines m0, m1, ... with a wire from each to each.
 struct cluster {
-    explicit cluster(unsigned count = 2, const settings& values = {}) : simulation(configured(values)) {
+    explicit cluster(unsigned count = 2, const settings& values = {}, sim::picoseconds byte_ps = 4000)
+        : simulation(configured(values)) {
         for (unsigned i = 0; i < count; ++i)
             fabric.add_card("m" + std::to_string(i), 0, make_node_address(i, 0));
         for (unsigned from = 0; from < count; ++from)
@@ -62,7 +64,7 @@ struct cluster {
                                      {static_cast<std::uint8_t>(to)});
         for (unsigned i = 0; i < count; ++i)
             machines.push_back(
-                std::make_unique<machine>(("m" + std::to_string(i)).c_str(), i, network, fabric));
+                std::make_unique<machine>(("m" + std::to_string(i)).c_str(), i, network, fabric, byte_ps));
     }
 
     sim::simulation simulation;

@@ -17,7 +17,8 @@ host::virtual_address address_of(const void* pointer) { return reinterpret_cast<
 
 /// One process on one machine that has opened the card, in kernel mode.
 struct opened : cluster {
-    explicit opened(const settings& values = {}) : cluster(1, values), m(*machines[0]) {}
+    explicit opened(const settings& values = {}, sim::picoseconds byte_ps = 4000)
+        : cluster(1, values, byte_ps), m(*machines[0]) {}
 
     machine& m;
     notification_port port{"test"};
@@ -44,6 +45,15 @@ TEST(myvia_driver, starts_the_card) {
         EXPECT_EQ(t.m.card.interface_word(offsetof(block, sram_bytes)), 2048u * 1024);
         EXPECT_EQ(t.m.agent.limits().vis, fake_card::max_vis);
         EXPECT_TRUE(t.m.card.open[0]);
+    });
+}
+
+TEST(myvia_driver, gives_slow_cables_time_before_the_card_sends_again) {
+    // A packet has 8 route bytes, a header of 32 and one of 16 bytes, 4096 of payload and a CRC-32: a window
+    // of 16 takes 66496 byte times, and three of them 19.9488 ms at 100 ns a byte, which are 39897 ticks.
+    opened t({}, 100'000);
+    t.in_kernel([&](host::process&, host::address_space&, const std::shared_ptr<instance>&) {
+        EXPECT_EQ(t.m.card.interface_word(offsetof(block, retransmit_ticks)), 39897u);
     });
 }
 

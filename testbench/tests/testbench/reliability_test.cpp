@@ -3,6 +3,7 @@
 // wrong, and no descriptor ends in error.
 #include <gtest/gtest.h>
 
+#include <string>
 #include <string_view>
 
 #include "testbench/report/json.h"
@@ -101,6 +102,19 @@ INSTANTIATE_TEST_SUITE_P(
         return std::string(std::get<0>(of.param)) + "_" + std::get<1>(of.param).name + "_" +
                std::to_string(std::get<2>(of.param));
     });
+
+// A packet of 4 KB takes 1.7 ms, a window of them 27 ms.
+TEST(reliability, slow_links_break_nothing) {
+    for (const char* workload :
+         {"pingpong -- sizes=8,20000 count=2 warmup=1", "stream -- sizes=4096 count=40"}) {
+        const std::string text = workload;
+        const std::size_t rest = text.find(" -- ");
+        const auto outcome = program().run("run " + text.substr(0, rest) + " --set link.byte_ps=400000" +
+                                               text.substr(rest) + " reliability=delivery",
+                                           "timeout 120");
+        EXPECT_EQ(outcome.status, 0) << workload << outcome.errors;
+    }
+}
 
 }  // namespace
 }  // namespace vinic::testbench
