@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/host/cpu.h"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "hw/host/interrupt_context.h"
+#include "hw/sim/nominal_clock.h"
 #include "hw/sim/simulation.h"
 
 namespace vinic::host {
@@ -18,7 +21,7 @@ cpu::cpu(const sc_core::sc_module_name& name, memory& ram, bool free)
                         .value = 1000,
                         .min = 1,
                         .max = 10000,
-                        .help = "processor clock",
+                        .help = fmt::format("processor clock; {}", sim::nominal_clock),
                         .source = "facts/calibration.md, MyVIA row [B]"}),
       count(*this, {.name = "count",
                     .unit = "processors",

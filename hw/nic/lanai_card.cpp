@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/nic/lanai_card.h"
 
+#include <fmt/format.h>
+
 #include "hw/sim/error.h"
+#include "hw/sim/nominal_clock.h"
 
 namespace vinic::nic {
 
@@ -22,7 +25,9 @@ lanai_card::lanai_card(const sc_core::sc_module_name& name, const bus::bus_prope
                         .unit = "MHz",
                         .value = traits_of(chip).clock_mhz,
                         .max = 1000,
-                        .help = "clock of core and local bus; 0: lanai.clock_multiplier times the bus clock",
+                        .help = fmt::format(
+                            "clock of core and local bus; 0: lanai.clock_multiplier times the bus clock; {}",
+                            sim::nominal_clock),
                         .source = "facts/lanai_pcix.md B1"}),
       clock_multiplier(*this, {.name = "lanai.clock_multiplier",
                                .value = 2,
