@@ -49,7 +49,7 @@ void history::watch(const std::string& name, sim::probe& probe) {
         if (what == source::dma_payload) channels_.emplace(&probe, &in->channels.at(number));
         probe.attach(w);
     };
-    if (const auto master = between(name, ".bus.req", ""); master && *master != "64") {
+    if (const auto master = between(name, ".bus.req", "_n"); master && *master != "64") {
         const auto number = static_cast<unsigned>(std::stoul(*master));
         if (on.masters.size() <= number) on.masters.resize(number + 1);
         return keep(source::request, number);
@@ -99,10 +99,10 @@ void history::watcher::on_value(const sim::value_probe& p, sim::picoseconds at, 
                                 std::uint64_t) {
     if (what == source::dma_state) return entered(in->channels[number], at, p.states()[bits]);
     node::requests& r = on->masters[number];
-    if (bits != 0) {
-        r.rise = at;
+    if (bits == 0) {
+        r.asserted = at;
     } else {
-        r.asked = r.rise;
+        r.asked = r.asserted;
         r.begin = at;
     }
 }

@@ -64,7 +64,7 @@ public:
         std::deque<access> stores;
         std::deque<access> writes;
         struct requests {
-            sim::picoseconds rise = 0, asked = 0, begin = 0;
+            sim::picoseconds asserted = 0, asked = 0, begin = 0;
         };
         std::vector<requests> masters;
     };

@@ -51,11 +51,17 @@ std::optional<std::uint64_t> arbiter::grant_lost(unsigned owner, std::uint64_t s
     std::optional<std::uint64_t> lost;
     for (unsigned master = 0; master < requests_.size(); ++master) {
         if (master == owner || !seen(master)) continue;
-        if (rule_ == rule::fixed && master > owner && seen(owner)) continue;
+        if (rule_ == rule::fixed && master > owner && requests_[owner] &&
+            *requests_[owner] <= *requests_[master])
+            continue;
         const std::uint64_t gone = *requests_[master] + latency_;
         lost = lost ? std::min(*lost, gone) : gone;
     }
     return lost;
+}
+
+bool arbiter::requested_after(std::uint64_t clock) const {
+    return std::ranges::any_of(requests_, [&](const auto& r) { return r && *r > clock; });
 }
 
 }  // namespace vinic::bus

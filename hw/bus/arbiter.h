@@ -38,9 +38,14 @@ public:
     /// The winner of the decision at the edge of `clock`, if anybody is due.
     std::optional<choice> decide(std::uint64_t clock, std::uint64_t free) const;
 
+    /// Whether an owner that asks again keeps its GNT# from others.
+    bool prefers_owners() const { return rule_ == rule::fixed; }
     /// Somebody else takes the bus from `owner` after its tenure: the clock from which its GNT# is gone. Only
-    /// requests in clock `seen_by` and before count.
-    std::optional<std::uint64_t> grant_lost(unsigned owner, std::uint64_t seen_by = ~std::uint64_t{0}) const;
+    /// requests in clock `seen_by` and before count; who asks again no later than others of less priority
+    /// keeps it.
+    std::optional<std::uint64_t> grant_lost(unsigned owner, std::uint64_t seen_by) const;
+    /// Whether there is a request in a clock after this one.
+    bool requested_after(std::uint64_t clock) const;
 
 private:
     std::optional<unsigned> parked() const;

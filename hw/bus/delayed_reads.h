@@ -19,7 +19,8 @@ public:
 
     /// Whether the bytes of a read that is in its address phase are there: then its entry is gone and the
     /// target accepts. Otherwise it retries; a read that is new is latched, if there is room, and its bytes
-    /// will be there `latency_clocks` later. PCI tells no byte count: command and address name a read.
+    /// will be there `latency_clocks` later. PCI tells neither byte count nor master: command, address, width
+    /// and the byte enables of the first data phase name a read.
     bool there(const tlm::tlm_generic_payload& payload, const pci_extension& pci,
                std::uint64_t latency_clocks);
 
@@ -30,11 +31,20 @@ public:
     std::uint64_t discarded() const { return discarded_; }
 
 private:
-    struct entry {
+    /// What stands on the bus in the address phase and the first data phase.
+    struct identity {
         bus::command command;
         std::uint64_t address;
+        unsigned width_bytes;
+        unsigned last_lane;  ///< byte enables are contiguous
+        bool operator==(const identity&) const = default;
+    };
+    struct entry {
+        identity what;
         std::uint64_t ready;  ///< clock of the bus
     };
+
+    static identity identity_of(const tlm::tlm_generic_payload& payload, const pci_extension& pci);
 
     std::uint64_t last_clock(const entry& e) const { return e.ready + discard_clocks_; }
 

@@ -7,6 +7,7 @@
 #include "hw/bus/master.h"
 #include "hw/bus/target_port.h"
 #include "hw/sim/error.h"
+#include "hw/sim/nominal_clock.h"
 #include "hw/sim/simulation.h"
 
 namespace vinic::bus {
@@ -38,7 +39,8 @@ pci_bus::pci_bus(const sc_core::sc_module_name& name)
                         .unit = "MHz",
                         .value = 66,
                         .choices = {33, 66, 100, 133},
-                        .help = "PCI: 33 or 66; PCI-X: 66, 100 or 133"}),
+                        .help = fmt::format("PCI: 33 or 66; PCI-X: 66, 100 or 133; {}",
+                                            sim::nominal_clock)}),
       target_decode_clocks(
           *this, {.name = "target_decode_clocks",
                   .unit = "clocks",
@@ -126,6 +128,9 @@ pci_bus::pci_bus(const sc_core::sc_module_name& name)
     SC_METHOD(act);
     sensitive << due_;
     dont_initialize();
+    SC_METHOD(ask_arbiter);
+    sensitive << asked_;
+    dont_initialize();
 }
 
 unsigned pci_bus::attach(initiator_socket& socket) {
@@ -201,7 +206,7 @@ tlm::tlm_sync_enum pci_bus::from_master(int master, tlm::tlm_generic_payload& pa
         properties_.free ? 0 : properties_.clock.edge_after(request_at_.value_or(sim::now()));
     arbiter_.request(number, clock);
     if (!properties_.free) wires.request(number, properties_.clock.edge(clock));
-    if (active_ && active_->announced && out_of_time()) shortened();
+    if (active_ && active_->announced) requested_meanwhile(clock);
     arm();
     return tlm::TLM_ACCEPTED;
 }
@@ -242,7 +247,10 @@ void pci_bus::act() {
     arm();
 }
 
-void pci_bus::start_of_simulation() { park(0); }
+void pci_bus::start_of_simulation() {
+    if (!properties_.free) wires.pull_up();
+    park(0);
+}
 
 /// Shows whose GNT# stays asserted; `last` leaves it where it is.
 void pci_bus::park(std::uint64_t clock) {
@@ -296,12 +304,12 @@ bool pci_bus::grant(const arbiter::choice& to, std::uint64_t decided) {
                .tenure = {}};
     check_request(*active_);
     ask_target(*active_, claim ? claim->bytes : 0, to.address_clock);
-    out_of_time();
+    out_of_time(decided);
     publish(active_->tenure, pci);
     if (active_->tenure.clocks().phases) to_target(*active_->target, payload, phase::data);
     to_master(to.master, payload, phase::data);
     active_->announced = true;
-    if (out_of_time()) shortened();
+    if (arbiter_.requested_after(decided)) requested_meanwhile(decided + 1);
     return true;
 }
 
@@ -322,7 +330,8 @@ tenure_terms pci_bus::terms_of(const active& a, std::uint64_t claimed_bytes) con
     const auto& pci = pci_extension::of(*a.payload);
     const bool pcix = properties_.kind == bus_kind::pcix;
     const target_properties how = a.target ? decoder_.target(*a.target) : target_properties{};
-    const bool narrow = !is_memory(pci.command) || (pcix && is_dword(pci.command));
+    const bool one_dword = a.payload->get_address() % 4 + a.payload->get_data_length() <= 4;
+    const bool narrow = !is_memory(pci.command) || one_dword || (pcix && is_dword(pci.command));
     tenure_terms t{
         .kind = properties_.kind,
         .read = is_read(pci.command, properties_.kind),
@@ -384,11 +393,30 @@ void pci_bus::publish(const tenure& of, pci_extension& pci) {
     free_clock_ = s.end;
 }
 
+/// A REQ# stands on the bus from `clock` on. Who loses GNT# to it may depend on what else is asserted in that
+/// clock: then it is asked when that is known.
+void pci_bus::requested_meanwhile(std::uint64_t clock) {
+    if (properties_.free) return;
+    if (!arbiter_.prefers_owners()) {
+        if (out_of_time(~std::uint64_t{0})) shortened();
+    } else {
+        asked_.notify(sim::delay_until(properties_.clock.edge(clock)));
+    }
+}
+
+void pci_bus::ask_arbiter() {
+    if (!active_) return;
+    const std::uint64_t clock = clock_now();
+    if (out_of_time(clock)) shortened();
+    if (arbiter_.requested_after(clock)) requested_meanwhile(clock + 1);
+    arm();
+}
+
 /// GNT# may have moved to another master: then the latency timer decides when the tenure ends. True when that
 /// makes it shorter.
-bool pci_bus::out_of_time() {
+bool pci_bus::out_of_time(std::uint64_t seen_by) {
     if (properties_.free) return false;
-    const auto lost = arbiter_.grant_lost(active_->master);
+    const auto lost = arbiter_.grant_lost(active_->master, seen_by);
     if (!lost) return false;
     const std::uint64_t begin = active_->tenure.clocks().address;
     const std::uint64_t gone = std::max(*lost, begin + 1);

@@ -105,7 +105,9 @@ private:
     void check_decode(const std::string& where, std::uint64_t clocks) const;
     void check_request(const active& a) const;
     void publish(const tenure& of, pci_extension& pci);
-    bool out_of_time();
+    bool out_of_time(std::uint64_t seen_by);
+    void requested_meanwhile(std::uint64_t clock);
+    void ask_arbiter();
     void shortened();
     void finish();
     void begin_repetition(unsigned master);
@@ -129,6 +131,7 @@ private:
     std::uint64_t free_clock_ = 0;  ///< the first clock in which the next address phase may stand
     std::uint64_t idle_clock_ = 0;  ///< without a winner, the arbiter parks GNT# from this clock on
     sc_core::sc_event due_;
+    sc_core::sc_event asked_;  ///< the clock has come in which somebody asserted REQ# during a tenure
 };
 
 }  // namespace vinic::bus

@@ -137,7 +137,7 @@ class pci_extension : public tlm::tlm_extension<pci_extension> {
 public:
     // The initiator's part, filled in at the grant.
     bus::command command = bus::command::memory_read;
-    bool wide = true;                         ///< REQ64#: the initiator can move 64 bits
+    bool wide = true;                         ///< REQ64#, but for one dword: it can move 64 bits
     std::uint32_t initiator_wait_clocks = 0;  ///< PCI: IRDY# delay of each data phase, at most 7
     requester_id requester;                   ///< who asked; in a split completion: whom it is for
     std::uint8_t tag = 0;                     ///< 0-31; with `requester` it names the sequence

@@ -15,12 +15,12 @@ bool asserted(const bus_clock& w) {
 
 wire_sampler::wire_sampler(const bus_properties& bus, wires& watched) : bus_(bus) {
     const auto line = [this](sim::value_probe& p, bool bus_clock::*wire) {
-        watch(p, [wire](bus_clock& w, std::uint64_t bits, std::uint64_t) { w.*wire = bits != 0; });
+        watch(p, [wire](bus_clock& w, std::uint64_t bits, std::uint64_t) { w.*wire = bits == 0; });
     };
     const auto bit = [this](sim::value_probe& p, std::uint32_t bus_clock::*wires_of_all, std::size_t n) {
         watch(p,
               [wires_of_all, mask = std::uint32_t{1} << n](bus_clock& w, std::uint64_t bits, std::uint64_t) {
-                  (w.*wires_of_all) = (w.*wires_of_all & ~mask) | (bits ? mask : 0);
+                  (w.*wires_of_all) = (w.*wires_of_all & ~mask) | (bits ? 0 : mask);
               });
     };
     line(watched.frame, &bus_clock::frame);

@@ -12,6 +12,8 @@ namespace {
 constexpr std::array<const char*, 8> state_names = {"idle", "address", "attribute", "decode",
                                                     "wait", "data",    "stop",      "turnaround"};
 constexpr std::uint64_t low_half = 0xFFFF'FFFF;
+/// Levels of a control signal: asserted and not.
+constexpr std::uint64_t low = 0, high = 1;
 
 /// PCI-X: what stands on AD in the attribute phase, and (with another meaning of the low bits) in the address
 /// phase of a split completion.
@@ -180,13 +182,13 @@ private:
 
 wires::wires(const sim::module& owner)
     : state(owner, "state", 3, "what stands on the bus", state_names),
-      frame(owner, "frame", 1, "FRAME#, 1 = asserted"),
-      irdy(owner, "irdy", 1, "IRDY#, 1 = asserted"),
-      devsel(owner, "devsel", 1, "DEVSEL#, 1 = asserted"),
-      trdy(owner, "trdy", 1, "TRDY#, 1 = asserted"),
-      stop(owner, "stop", 1, "STOP#, 1 = asserted"),
-      req64(owner, "req64", 1, "REQ64#, 1 = asserted"),
-      ack64(owner, "ack64", 1, "ACK64#, 1 = asserted"),
+      frame(owner, "frame_n", 1, "FRAME#, 0 = asserted"),
+      irdy(owner, "irdy_n", 1, "IRDY#, 0 = asserted"),
+      devsel(owner, "devsel_n", 1, "DEVSEL#, 0 = asserted"),
+      trdy(owner, "trdy_n", 1, "TRDY#, 0 = asserted"),
+      stop(owner, "stop_n", 1, "STOP#, 0 = asserted"),
+      req64(owner, "req64_n", 1, "REQ64#, 0 = asserted"),
+      ack64(owner, "ack64_n", 1, "ACK64#, 0 = asserted"),
       ad(owner, "ad", 64, "AD"),
       cbe(owner, "cbe", 8, "C/BE#, as on the wires"),
       transaction(
@@ -196,15 +198,23 @@ wires::wires(const sim::module& owner)
 
 void wires::add_master(const sim::module& owner) {
     const std::size_t n = req.size();
-    req.push_back(std::make_unique<sim::value_probe>(owner, fmt::format("req{}", n), 1,
-                                                     "REQ# of this master, 1 = asserted"));
-    gnt.push_back(std::make_unique<sim::value_probe>(owner, fmt::format("gnt{}", n), 1,
-                                                     "GNT# of this master, 1 = asserted"));
+    req.push_back(std::make_unique<sim::value_probe>(owner, fmt::format("req{}_n", n), 1,
+                                                     "REQ# of this master, 0 = asserted"));
+    gnt.push_back(std::make_unique<sim::value_probe>(owner, fmt::format("gnt{}_n", n), 1,
+                                                     "GNT# of this master, 0 = asserted"));
 }
+
+void wires::pull_up() {
+    for (sim::value_probe* line : {&frame, &irdy, &devsel, &trdy, &stop, &req64, &ack64}) line->set(0, high);
+    for (const auto& line : req) line->set(0, high);
+    for (const auto& line : gnt) line->set(0, high);
+}
+
+void wires::request(unsigned master, sim::picoseconds at) { req[master]->set(at, low); }
 
 void wires::grant(unsigned master, sim::picoseconds at, sim::picoseconds starts) {
     park(master, at);
-    req[master]->set(starts, 0);
+    req[master]->set(starts, high);
 }
 
 void wires::revoke(unsigned master, sim::picoseconds at) {
@@ -213,14 +223,14 @@ void wires::revoke(unsigned master, sim::picoseconds at) {
 
 void wires::park(std::optional<unsigned> master, sim::picoseconds at) {
     if (granted_ == master) return;
-    if (granted_) gnt[*granted_]->set(at, 0);
-    if (master) gnt[*master]->set(at, 1);
+    if (granted_) gnt[*granted_]->set(at, high);
+    if (master) gnt[*master]->set(at, low);
     granted_ = master;
 }
 
 void wires::release(unsigned master, sim::picoseconds from, sim::picoseconds to) {
-    req[master]->set(from, 0);
-    req[master]->set(to, 1);
+    req[master]->set(from, high);
+    req[master]->set(to, low);
 }
 
 bool wires::watched() const {
@@ -264,7 +274,7 @@ void wires::report_spans(const bus_properties& bus, const tenure& what,
 
 void wires::set(sim::picoseconds at, bus_state now, const bus_clock& w) {
     const auto line = [&](sim::value_probe& p, bool before, bool after) {
-        if (before != after) p.set(at, after);
+        if (before != after) p.set(at, after ? low : high);
     };
     if (now != last_state_) state.set(at, static_cast<std::uint64_t>(now));
     line(frame, last_.frame, w.frame);

@@ -26,7 +26,7 @@ enum class bus_state : std::uint8_t {
 };
 
 /// The wires of a bus in one clock: driven from its edge on, sampled at the next. Control signals are true
-/// when asserted (low). The model's probes and RTL pins both come down to this.
+/// when asserted, which is low on the wire. The model's probes and RTL pins both come down to this.
 struct bus_clock {
     std::uint64_t clock = 0;
     std::uint32_t req = 0;  ///< bit n: REQ# of master n
@@ -47,7 +47,8 @@ struct bus_clock {
 /// The probes of a bus: each wire clock by clock, from the closed form of a tenure, and only when somebody
 /// watches. A tenure is reported when its data have moved, since only then AD is known; REQ# as it
 /// happens, GNT# when it is asserted and, if it moves during a tenure, at the end of that. The wires of a
-/// free bus are not shown.
+/// free bus are not shown. Control signals have the level of the wire (`frame_n` is 0 where FRAME# is
+/// asserted), and pull-ups when nobody drives them.
 class wires {
 public:
     explicit wires(const sim::module& owner);
@@ -68,7 +69,9 @@ public:
     std::vector<std::unique_ptr<sim::value_probe>> gnt;
 
     void add_master(const sim::module& owner);
-    void request(unsigned master, sim::picoseconds at) { req[master]->set(at, 1); }
+    /// The levels of an idle bus, at time zero.
+    void pull_up();
+    void request(unsigned master, sim::picoseconds at);
     /// GNT# from `at` on, FRAME# and the end of the REQ# from `starts` on.
     void grant(unsigned master, sim::picoseconds at, sim::picoseconds starts);
     void revoke(unsigned master, sim::picoseconds at);

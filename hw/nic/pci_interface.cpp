@@ -62,6 +62,20 @@ pci_interface::pci_interface(const sc_core::sc_module_name& name, const card_clo
                                .max = 4096,
                                .help = "a read burst is disconnected after this many bytes",
                                .source = "assumed"}),
+      delayed_reads(*this,
+                    {.name = "delayed_reads",
+                     .unit = "reads",
+                     .value = 1,
+                     .min = 1,
+                     .max = 32,
+                     .help = "reads slower than the bus allows that are fetched while they are retried",
+                     .source = "assumed"}),
+      discard_clocks(*this, {.name = "discard_clocks",
+                             .unit = "bus clocks",
+                             .value = 32768,
+                             .choices = {1024, 32768},
+                             .help = "a delayed read that nobody comes for is dropped",
+                             .source = "facts/lanai_pcix.md C1"}),
       register_clocks(*this, {.name = "register_clocks",
                               .unit = "clocks",
                               .value = 2,
@@ -73,7 +87,8 @@ pci_interface::pci_interface(const sc_core::sc_module_name& name, const card_clo
       memory_(memory),
       registers_(registers),
       dma_(dma),
-      doorbells_(doorbells) {
+      doorbells_(doorbells),
+      delayed_(delayed_reads, discard_clocks) {
     SC_METHOD(store_word);
     sensitive << word_;
     dont_initialize();
@@ -121,17 +136,23 @@ bus::target_answer pci_interface::on_address(const tlm::tlm_generic_payload& pay
         answer.limit_bytes = static_cast<std::uint32_t>(room / 8 * 8);
         if (answer.limit_bytes == 0) answer.kind = bus::answer_kind::retry;
     } else {
-        const std::uint64_t bytes = std::min<std::uint64_t>(payload.get_data_length(), read_burst_bytes);
-        const std::uint64_t waits = read_wait_clocks((bytes + memory_.slot_bytes - 1) / memory_.slot_bytes);
-        answer.limit_bytes = static_cast<std::uint32_t>(read_burst_bytes);
-        const std::uint64_t most = bus_.max_initial_waits(static_cast<std::uint32_t>(decode_clocks.get()));
-        if (waits > most && backlog()) answer.kind = bus::answer_kind::retry;
-        // What is slower than the bus allows even then is as fast as it allows.
-        answer.initial_wait_clocks =
-            static_cast<std::uint32_t>(answer.kind == bus::answer_kind::retry ? 0 : std::min(waits, most));
+        answer = answer_read(payload, pci);
     }
     if (answer.kind == bus::answer_kind::retry) retries.add();
     return answer;
+}
+
+/// A read waits behind the writes that are still posted; what is slower than the bus allows even without them
+/// is a delayed read.
+bus::target_answer pci_interface::answer_read(const tlm::tlm_generic_payload& payload,
+                                              const bus::pci_extension& pci) {
+    const std::uint64_t bytes = std::min<std::uint64_t>(payload.get_data_length(), read_burst_bytes);
+    const std::uint64_t waits = read_wait_clocks((bytes + memory_.slot_bytes - 1) / memory_.slot_bytes);
+    const auto limit = static_cast<std::uint32_t>(read_burst_bytes);
+    if (waits <= bus_.max_initial_waits(static_cast<std::uint32_t>(decode_clocks.get())))
+        return {.initial_wait_clocks = static_cast<std::uint32_t>(waits), .limit_bytes = limit};
+    if (!backlog() && delayed_.there(payload, pci, waits)) return {.limit_bytes = limit};
+    return {.kind = bus::answer_kind::retry, .limit_bytes = limit};
 }
 
 /// A read of the SRAM takes its slots as soon as the address is decoded.

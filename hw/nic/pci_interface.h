@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "firmware/abi/card_map.h"
+#include "hw/bus/delayed_reads.h"
 #include "hw/bus/pci_bus.h"
 #include "hw/bus/target_port.h"
 #include "hw/nic/card_clock.h"
@@ -41,6 +42,8 @@ public:
     sim::parameter<std::uint64_t> posted_bytes;
     sim::parameter<std::uint64_t> read_clocks;
     sim::parameter<std::uint64_t> read_burst_bytes;
+    sim::parameter<std::uint64_t> delayed_reads;
+    sim::parameter<std::uint64_t> discard_clocks;
     sim::parameter<std::uint64_t> register_clocks;
 
     sim::counter<sim::unit::bytes> bytes_written{*this, "bytes_written", "bytes that the host wrote"};
@@ -99,6 +102,7 @@ private:
     void read_now(std::uint32_t offset, std::span<std::uint8_t> bytes);
     void store_control(std::uint32_t value);
     void store_pointer(unsigned index, std::uint32_t address);
+    bus::target_answer answer_read(const tlm::tlm_generic_payload& payload, const bus::pci_extension& pci);
     bool backlog() const { return !queue_.empty() || freed_at_ == sim::now(); }
     std::uint64_t clocks_of(const posted_write& w) const;
     std::uint64_t read_wait_clocks(std::uint64_t words) const;
@@ -116,6 +120,7 @@ private:
     std::uint64_t queued_bytes_ = 0;
     bool busy_ = false;  // the first of the queue is on its way
     std::shared_ptr<sram_read> reading_;
+    bus::delayed_reads delayed_;
     std::uint32_t control_ = 0;
     std::array<std::uint32_t, 16> pointers_{};
     std::array<std::uint8_t, 64> config_{};

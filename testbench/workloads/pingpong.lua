@@ -13,6 +13,9 @@ needs_nodes(2)
 local largest = largest_of(sizes)
 expect_rows(#sizes)
 
+-- To leave is to disconnect, which flushes what the peer has sent and is not acknowledged yet.
+local leave = barrier(2)
+
 local function open()
     return open_endpoint { bytes = largest, sends = 1, receives = 2, reliability = reliability }
 end
@@ -48,6 +51,7 @@ process(0, function()
         row("size_bytes", size, "latency_us", sum / (2 * count) / 1e6, "min_us", least, "median_us", median,
             "p99_us", p99, "max_us", most)
     end
+    leave()
 end, "client")
 
 process(1, function()
@@ -64,4 +68,5 @@ process(1, function()
             send(e, received)
         end
     end
+    leave()
 end, "server")

@@ -68,23 +68,27 @@ TEST(arbiter, the_parked_master_needs_no_decision) {
 }
 
 TEST(arbiter, grant_is_lost_to_whoever_would_be_next) {
+    constexpr std::uint64_t later = 100;
     auto fair = make(arbiter::rule::round_robin, arbiter::park::none, 3);
     fair.granted(1);
-    EXPECT_FALSE(fair.grant_lost(1));
+    EXPECT_FALSE(fair.grant_lost(1, later));
     fair.request(1, 40);
-    EXPECT_FALSE(fair.grant_lost(1));  // its own next request takes nothing away
+    EXPECT_FALSE(fair.grant_lost(1, later));  // its own next request takes nothing away
     fair.request(2, 50);
-    EXPECT_EQ(fair.grant_lost(1), 52u);
+    EXPECT_EQ(fair.grant_lost(1, later), 52u);
+    EXPECT_FALSE(fair.grant_lost(1, 49));
     fair.request(0, 45);
-    EXPECT_EQ(fair.grant_lost(1), 47u);
+    EXPECT_EQ(fair.grant_lost(1, later), 47u);
 
     auto fixed = make(arbiter::rule::fixed, arbiter::park::none, 3);
     fixed.request(2, 50);
-    EXPECT_EQ(fixed.grant_lost(1), 52u);
-    fixed.request(1, 51);  // keeps its REQ#: the lower one must wait
-    EXPECT_FALSE(fixed.grant_lost(1));
+    EXPECT_EQ(fixed.grant_lost(1, later), 52u);
+    fixed.request(1, 51);  // the arbiter has seen the other one before
+    EXPECT_EQ(fixed.grant_lost(1, later), 52u);
+    fixed.request(1, 50);  // keeps its REQ#: the lower one must wait
+    EXPECT_FALSE(fixed.grant_lost(1, later));
     fixed.request(0, 60);
-    EXPECT_EQ(fixed.grant_lost(1), 62u);
+    EXPECT_EQ(fixed.grant_lost(1, later), 62u);
 }
 
 TEST(arbiter, a_released_request_is_seen_later) {

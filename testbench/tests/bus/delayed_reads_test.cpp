@@ -102,6 +102,27 @@ TEST(delayed_reads, another_command_is_another_read) {
     EXPECT_TRUE(ask(command::read_line, 120));
 }
 
+TEST(delayed_reads, other_byte_enables_or_another_width_are_another_read) {
+    const auto first_then = [](std::uint64_t address, unsigned bytes, unsigned width) {
+        delayed_reads reads(4, 1024);
+        transaction t;
+        const auto ask = [&](std::uint64_t at, unsigned count, unsigned wide, std::uint64_t clock) {
+            t.payload.set_address(at);
+            t.payload.set_data_length(count);
+            t.pci.schedule.width_bytes = wide;
+            t.pci.schedule.address = clock;
+            return reads.there(t.payload, t.pci, 10);
+        };
+        EXPECT_FALSE(ask(0x1004, 4, 8, 100));
+        return ask(address, bytes, width, 110);
+    };
+    EXPECT_TRUE(first_then(0x1004, 4, 8));
+    EXPECT_TRUE(first_then(0x1004, 400, 8));  // the first data phase has the same byte enables
+    EXPECT_FALSE(first_then(0x1004, 2, 8));
+    EXPECT_FALSE(first_then(0x1004, 4, 4));
+    EXPECT_FALSE(first_then(0x1005, 3, 8));
+}
+
 TEST(delayed_reads, what_nobody_comes_for_is_discarded) {
     delayed_reads reads(4, 1024);
     transaction t;

@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <string>
+#include <vector>
+
 #include "hw/bus/wire_sampler.h"
 #include "hw/sim/random.h"
 #include "testbench/tests/bus/bus_fixture.h"
@@ -288,7 +292,9 @@ struct arbitration_record : sim::listener {
     }
 };
 
-TEST(wires, arbitration_does_not_depend_on_who_wakes_when) {
+class arbitration : public testing::TestWithParam<const char*> {};
+
+TEST_P(arbitration, does_not_depend_on_who_wakes_when) {
     for (const char* kind : {"pci", "pcix"}) {
         for (const char* parking : {"none", "last", "first"}) {
             for (const char* latency : {"1", "2"}) {
@@ -297,10 +303,11 @@ TEST(wires, arbitration_does_not_depend_on_who_wakes_when) {
                         {"bus.kind", kind},
                         {"bus.clock_mhz", "66"},
                         {"bus.parking", parking},
+                        {"bus.arbitration", GetParam()},
                         {"bus.arbitration_clocks", latency},
                         {"bus.latency_timer_clocks", "16"}};
                     const arbitration_record plain(s, seed, 0);
-                    EXPECT_GT(plain.seen.at("bus.gnt0").size(), 100u);
+                    EXPECT_GT(plain.seen.at("bus.gnt0_n").size(), 100u);
                     EXPECT_EQ(plain.done[0].size() + plain.done[1].size(), 200u);
                     for (unsigned noise : {1u, 2u, 4u, 7u, 8u, 15u}) {
                         const arbitration_record other(s, seed, noise);
@@ -315,6 +322,46 @@ TEST(wires, arbitration_does_not_depend_on_who_wakes_when) {
             }
         }
     }
+}
+
+INSTANTIATE_TEST_SUITE_P(wires, arbitration, testing::Values("round_robin", "fixed"));
+
+TEST(wires, control_signals_are_low_when_asserted) {
+    bench b({{"bus.kind", "pci"}, {"bus.clock_mhz", "66"}});
+    auto& m = b.add_master("m", 1);
+    b.add_target("t", 0, 65536, 2);
+    struct : sim::listener {
+        std::map<std::string, std::vector<std::pair<sim::picoseconds, std::uint64_t>>> seen;
+        void on_value(const sim::value_probe& p, sim::picoseconds at, std::uint64_t bits,
+                      std::uint64_t) override {
+            seen[p.name()].emplace_back(at / 15000, bits);
+        }
+    } levels;
+    const auto& w = b.bus->wires;
+    for (sim::value_probe* p : {&b.bus->wires.frame, w.req[0].get(), w.gnt[0].get()}) p->attach(levels);
+    recorder_client client;
+    std::vector<std::uint8_t> data(32);
+    job j{.what = job::kind::write, .address = 0, .bytes = data, .client = &client};
+    b.at_clock(0, [&] { m.start(j); });
+    b.run();
+    // REQ# in clock 1, GNT# in 2, address in 3, four data phases from 5 on: FRAME# is high in the last, 8.
+    using changes = std::vector<std::pair<sim::picoseconds, std::uint64_t>>;
+    EXPECT_EQ(levels.seen.at("bus.req0_n"), (changes{{0, 1}, {1, 0}, {3, 1}}));
+    EXPECT_EQ(levels.seen.at("bus.gnt0_n"), (changes{{0, 1}, {2, 0}}));  // parked
+    EXPECT_EQ(levels.seen.at("bus.frame_n"), (changes{{0, 1}, {3, 0}, {8, 1}}));
+}
+
+TEST(wires, one_dword_needs_no_64_bits) {
+    const std::vector<std::pair<std::string, std::string>> wide = {{"bus.kind", "pci"},
+                                                                   {"bus.clock_mhz", "66"}};
+    for (const std::uint64_t address : {0x1000, 0x1004, 0x1006}) {
+        const auto p = draw(wide, job::kind::write, address, address % 4 ? 2 : 4, {});
+        for (const auto& c : p.clocks) EXPECT_FALSE(c.req64 || c.ack64) << address;
+        EXPECT_EQ(p.clocks[2].cbe, address % 4 ? 0xF3u : 0xF0u);
+        EXPECT_EQ(p.clocks[2].ad, address % 4 ? 0xA1A00000u : 0xA3A2A1A0u);
+    }
+    const auto across = draw(wide, job::kind::write, 0x1002, 4, {});
+    EXPECT_TRUE(across.clocks[0].req64);
 }
 
 TEST(wires, what_is_not_yet_reported_is_not_settled) {

@@ -116,5 +116,17 @@ TEST(reliability, slow_links_break_nothing) {
     }
 }
 
+// Who leaves disconnects, and what the peer has sent and is not acknowledged yet is flushed: nobody leaves
+// before the other one is done.
+TEST(reliability, the_last_acknowledgement_may_be_lost) {
+    for (int seed = 1; seed <= 5; ++seed) {
+        const auto outcome = program().run(
+            "run pingpong --set link.drop_rate=0.25 --seed " + std::to_string(seed) +
+                " -- sizes=8 count=3 warmup=0 reliability=" + (seed % 2 ? "delivery" : "reception"),
+            "timeout 60");
+        EXPECT_EQ(outcome.status, 0) << seed << outcome.errors;
+    }
+}
+
 }  // namespace
 }  // namespace vinic::testbench

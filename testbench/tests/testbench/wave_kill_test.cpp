@@ -20,7 +20,7 @@ TEST_P(killed, run_leaves_an_fst_that_opens) {
     const auto checked = vinic.run("trace w.fst");
     EXPECT_EQ(checked.status, 0) << checked.output << checked.errors;
     const traces::waveform wave((vinic.folder() / "w.fst").string());
-    EXPECT_GT(wave.signals().at("node0.bus.frame").size(), 100u);
+    EXPECT_GT(wave.signals().at("node0.bus.frame_n").size(), 100u);
 }
 INSTANTIATE_TEST_SUITE_P(at, killed, testing::Range(0, 24));
 

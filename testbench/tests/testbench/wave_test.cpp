@@ -36,14 +36,14 @@ std::vector<bus::bus_clock> clocks_of(const waveform& wave, const std::string& b
     using setter = std::function<void(bus::bus_clock&, const lines&)>;
     std::map<std::string, setter> wires;
     for (const auto& [name, wire] :
-         std::map<std::string, bool bus::bus_clock::*>{{"frame", &bus::bus_clock::frame},
-                                                       {"irdy", &bus::bus_clock::irdy},
-                                                       {"devsel", &bus::bus_clock::devsel},
-                                                       {"trdy", &bus::bus_clock::trdy},
-                                                       {"stop", &bus::bus_clock::stop},
-                                                       {"req64", &bus::bus_clock::req64},
-                                                       {"ack64", &bus::bus_clock::ack64}})
-        wires[name] = [wire = wire](bus::bus_clock& w, const lines& l) { w.*wire = l.bits != 0; };
+         std::map<std::string, bool bus::bus_clock::*>{{"frame_n", &bus::bus_clock::frame},
+                                                       {"irdy_n", &bus::bus_clock::irdy},
+                                                       {"devsel_n", &bus::bus_clock::devsel},
+                                                       {"trdy_n", &bus::bus_clock::trdy},
+                                                       {"stop_n", &bus::bus_clock::stop},
+                                                       {"req64_n", &bus::bus_clock::req64},
+                                                       {"ack64_n", &bus::bus_clock::ack64}})
+        wires[name] = [wire = wire](bus::bus_clock& w, const lines& l) { w.*wire = l.bits == 0; };
     wires["ad"] = [](bus::bus_clock& w, const lines& l) { w.ad = l.bits, w.ad_floating = l.floating; };
     wires["cbe"] = [](bus::bus_clock& w, const lines& l) {
         w.cbe = static_cast<std::uint8_t>(l.bits);
@@ -52,11 +52,11 @@ std::vector<bus::bus_clock> clocks_of(const waveform& wave, const std::string& b
     for (unsigned n = 0; n < 4; ++n) {
         const auto bit = [n](std::uint32_t bus::bus_clock::*all) {
             return [n, all](bus::bus_clock& w, const lines& l) {
-                w.*all = (w.*all & ~(1u << n)) | (l.bits ? 1u << n : 0);
+                w.*all = (w.*all & ~(1u << n)) | (l.bits ? 0 : 1u << n);
             };
         };
-        wires["req" + std::to_string(n)] = bit(&bus::bus_clock::req);
-        wires["gnt" + std::to_string(n)] = bit(&bus::bus_clock::gnt);
+        wires["req" + std::to_string(n) + "_n"] = bit(&bus::bus_clock::req);
+        wires["gnt" + std::to_string(n) + "_n"] = bit(&bus::bus_clock::gnt);
     }
 
     struct change {
@@ -238,7 +238,7 @@ TEST(wave, a_killed_run_leaves_an_fst_that_opens) {
     const auto run = vinic.run("run stream --wave w.fst -- sizes=4096 count=10000000", "timeout -s KILL 6");
     ASSERT_NE(run.status, 0);
     const waveform wave = wave_in(vinic, "w.fst");
-    EXPECT_GT(wave.signals().at("node0.bus.frame").size(), 100u);
+    EXPECT_GT(wave.signals().at("node0.bus.frame_n").size(), 100u);
 }
 
 TEST(wave, of_a_run_that_breaks_off_is_closed) {

@@ -51,13 +51,13 @@ struct card_block : sim::module {
 };
 struct bus_block : sim::module {
     explicit bus_block(const sc_core::sc_module_name& name) : module(name) {}
-    sim::value_probe req0{*this, "req0", 1, "REQ#"}, req1{*this, "req1", 1, "REQ#"};
+    sim::value_probe req0{*this, "req0_n", 1, "REQ#"}, req1{*this, "req1_n", 1, "REQ#"};
     sim::span_probe transaction{*this, "transaction", "tenures"};
 
     /// A tenure of one clock of 10 ps for the address and `data` for data, asked for 20 before.
     void tenure(sim::value_probe& req, sim::picoseconds begin, std::uint64_t address, std::uint64_t data) {
-        req.set(begin - 20, 1);
-        req.set(begin, 0);
+        req.set(begin - 20, 0);
+        req.set(begin, 1);
         transaction.report(
             begin, begin + 10 + 10 * data, "read",
             {{"address", address}, {"bytes", 8 * data}, {"clocks", 2 + data}, {"first_data", 1}});
