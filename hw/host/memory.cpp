@@ -2,6 +2,7 @@
 #include "hw/host/memory.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <new>
 #include <utility>
@@ -11,6 +12,22 @@
 namespace vinic::host {
 
 namespace {
+
+/// Stores in ascending order, the last word as a whole and after all others: a program outside of the
+/// simulator may look at it meanwhile, as programs look at the last word of what DMA writes.
+void store_ascending(std::byte* to, const std::byte* from, std::uint64_t bytes) {
+    constexpr std::uint64_t line = 64;
+    using word = std::uint32_t;
+    const bool has_last =
+        bytes >= sizeof(word) && reinterpret_cast<std::uintptr_t>(to + bytes) % sizeof(word) == 0;
+    const std::uint64_t before = has_last ? bytes - sizeof(word) : bytes;
+    for (std::uint64_t done = 0; done < before; done += line)
+        std::memcpy(to + done, from + done, std::min(line, before - done));
+    if (!has_last) return;
+    word last;
+    std::memcpy(&last, from + before, sizeof last);
+    std::atomic_ref<word>(*reinterpret_cast<word*>(to + before)).store(last, std::memory_order_release);
+}
 
 std::uint64_t pages_of(std::uint64_t bytes) { return (bytes + page_mask) / page_bytes; }
 
@@ -223,7 +240,7 @@ void memory::commit_pending() {
         mark_changed(due.where, due.at);
         for_each_page({due.where.begin, due.data.size()},
                       [&](std::byte* page, std::uint64_t done, std::uint64_t bytes) {
-                          std::memcpy(page, due.data.data() + done, bytes);
+                          store_ascending(page, due.data.data() + done, bytes);
                       });
     }
 }

@@ -9,6 +9,7 @@
 #include <map>
 
 #include "hw/sim/error.h"
+#include "testbench/cli/exec.h"
 #include "testbench/cli/interrupt.h"
 #include "testbench/cli/output.h"
 #include "testbench/cli/study_verbs.h"
@@ -162,6 +163,7 @@ void add_simulation_options(CLI::App& verb, simulation_options& to) {
 /// What the user asked for: the options of each verb and the verb that was chosen.
 struct request {
     run_options run;
+    exec_options exec;
     designs_options designs;
     params_options params;
     stats_options stats;
@@ -189,6 +191,41 @@ CLI::App& add_run(CLI::App& program, request& to) {
         "  vinic run all_to_all --nodes 8 --design my_design.yaml\n"
         "  vinic run ./my_workload.lua --until 5ms --log run.log");
     return verb;
+}
+
+void add_exec(CLI::App& program, request& to) {
+    CLI::App& verb = *program.add_subcommand("exec", "Run programs that use VIPL on the nodes of a design");
+    verb.add_option("-n", to.exec.processes, "Processes of the program (default: one on each node)")
+        ->type_name("PROCESSES")
+        ->check(CLI::Range(1, 10'000));
+    verb.add_option("--map", to.exec.map, "Node of each process, as in 0,1,1 (default: one after the other)")
+        ->type_name("NODE,...")
+        ->delimiter(',')
+        ->allow_extra_args(false);
+    verb.add_option(
+            "--env", to.exec.environment,
+            "A variable of the programs' environment (PATH, HOME and LD_LIBRARY_PATH they have); may be "
+            "repeated")
+        ->type_name("NAME[=VALUE]")
+        ->allow_extra_args(false);
+    verb.add_flag(
+            "--real-time", to.exec.real_time,
+            "Clocks and sleeps of the programs are the machine's, not the simulation's (not reproducible)")
+        ->disable_flag_override();
+    verb.add_option("--grace", to.exec.grace_ms,
+                    "Milliseconds of processor time for which a thread may run without a call, and without "
+                    "proof that it spins, until "
+                    "time goes on and the run is not reproducible")
+        ->type_name("MS")
+        ->check(CLI::Range(1, 1'000'000))
+        ->capture_default_str();
+    add_simulation_options(verb, to.exec);
+    verb.footer(
+        "The programs' output is theirs; the report goes to standard error. The exit status is that of the "
+        "first program that did not end with 0.\n\nExamples:\n"
+        "  vinic exec -- ./pingpong 1000\n"
+        "  vinic exec --design myvia --json run.json -- ./server 7 : ./client node0 7\n"
+        "  vinic exec -n 4 --map 0,0,1,1 --pcap run.pcapng -- ./ring");
 }
 
 void add_reference_verbs(CLI::App& program, request& to) {
@@ -427,6 +464,7 @@ status perform_study(const CLI::App& study, const study_options& options) {
 status perform(const CLI::App& program, request& wanted) {
     const auto is = [&](const char* name) { return program.got_subcommand(name); };
     if (is("run")) return run(wanted.run);
+    if (is("exec")) return static_cast<status>(exec(wanted.exec));
     if (is("designs")) return list_designs(wanted.designs);
     if (is("params")) return list_parameters(wanted.params);
     if (is("stats")) return list_statistics(wanted.stats);
@@ -447,6 +485,7 @@ status parse_and_perform(std::vector<std::string> arguments) {
     program.get_formatter()->column_width(34);
     program.footer("Examples:\n  vinic run pingpong\n  vinic run --help\n  vinic params nic.lanai");
     add_run(program, wanted);
+    add_exec(program, wanted);
     add_reference_verbs(program, wanted);
     add_firmware(program, wanted);
     add_compare(program, wanted);
@@ -459,8 +498,8 @@ status parse_and_perform(std::vector<std::string> arguments) {
             "A translate filter process of GTKWave (--gtkw uses it).\n\nExamples:\n"
             "  echo 0000a000 | vinic disassemble");
 
-    wanted.run.command = joined(arguments);
-    wanted.run.arguments = split_workload_arguments(arguments);
+    wanted.run.command = wanted.exec.command = joined(arguments);
+    wanted.run.arguments = wanted.exec.programs = split_workload_arguments(arguments);
     check_verb(program, arguments);
     give_places(arguments);
     try {

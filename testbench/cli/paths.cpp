@@ -18,11 +18,11 @@ data_folders find_folders() {
     const fs::path installed = program.parent_path().parent_path() / "share" / "vinic";
     if (fs::is_directory(installed / "designs", none))
         return {installed / "designs", installed / "workloads", installed / "firmware", installed / "sdk",
-                installed / "sdk" / "runtime"};
+                installed / "sdk" / "runtime", program.parent_path().parent_path() / "lib"};
     const fs::path source = source_share;
     const fs::path build = build_share;
     return {source / "hw/designs", source / "testbench/workloads", build / "share/vinic/firmware", source,
-            build / "firmware/vinic_runtime.dir"};
+            build / "firmware/vinic_runtime.dir", build / "lib"};
 }
 
 }  // namespace

@@ -16,6 +16,7 @@ struct data_folders {
     std::filesystem::path
         firmware_source;  ///< the folder that has firmware/ in it, for `vinic firmware build`
     std::filesystem::path firmware_runtime;  ///< the runtime's objects
+    std::filesystem::path libraries;         ///< libvipl.so, for programs that are attached
 };
 
 const data_folders& folders();

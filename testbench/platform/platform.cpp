@@ -111,13 +111,22 @@ void platform::load(workload& what, results& report) {
 void platform::start(workload_process what, unsigned index, results& report) {
     node& on = *nodes_.at(what.node);
     host::address_space& memory = on.new_program();
-    ++running_;
     const std::string name = what.name.empty() ? fmt::format("process{}", index) : what.name;
-    processes_.push_back(&on.host.cpu.spawn(
-        name, &memory,
-        [this, &on, &memory, &report, index, body = std::move(what.body)](host::process& self) {
-            process_environment environment{on.number(), index, self, memory, report, *measurement_, events_};
-            vipl::run_program(on.vipl, self, memory, [&] { body(environment); });
+    start_program(what.node, name, memory,
+                  [this, &on, &memory, &report, index, body = std::move(what.body)](host::process& self) {
+                      process_environment environment{on.number(), index,         self,   memory,
+                                                      report,      *measurement_, events_};
+                      body(environment);
+                  });
+}
+
+void platform::start_program(unsigned number, const std::string& name, host::user_memory& memory,
+                             std::function<void(host::process&)> body) {
+    node& on = *nodes_.at(number);
+    ++running_;
+    processes_.push_back(
+        &on.host.cpu.spawn(name, &memory, [this, &on, &memory, body = std::move(body)](host::process& self) {
+            vipl::run_program(on.vipl, self, memory, [&] { body(self); });
             if (--running_ == 0) sc_core::sc_pause();
         }));
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -41,6 +42,10 @@ public:
 
     /// Makes the processes of the workload; they start when the simulation does. `report` must live as long.
     void load(workload& what, results& report);
+    /// Starts a program that has a memory of its own as a process of the node, when the simulation starts;
+    /// the run ends when all programs have.
+    void start_program(unsigned node, const std::string& name, host::user_memory& memory,
+                       std::function<void(host::process&)> body);
     bool finished() const { return running_ == 0; }
     /// Rethrows what ended a process, if something did.
     void check_processes() const;

@@ -37,6 +37,8 @@ constexpr double stretch_seconds = 0.03;
 /// same in every mode.
 constexpr sim::picoseconds watch_interval = 1'000'000'000;  // 1 ms
 
+bool hung(const std::optional<ending>& end) { return end == ending::deadlock || end == ending::no_progress; }
+
 }  // namespace
 
 runner::runner(platform& what, clock::time_point started) : platform_(what), started_(started) {}
@@ -53,11 +55,14 @@ ending runner::run(std::optional<sim::picoseconds> until, const interrupt_guard&
     std::optional<ending> end;
     while (!end) {
         const auto before = clock::now();
+        if (outside_ && !sc_core::sc_pending_activity()) outside_(true);
         const sim::picoseconds stop = next_stop(until);
         goal = std::min(std::max(goal, sim::now()) + stretch, stop);
         advance(goal, stop, until);
         end = end_at(stop, until);
+        if (hung(end) && outside_ && outside_(true)) end.reset();
         if (!end && interrupt.raised()) end = ending::interrupted;
+        if (!end && outside_) outside_(false);
         if (!end && between_) settle();
         if (!end && interval_ && sim::now() == stop && stop % interval_ == 0) {
             platform_.sync();

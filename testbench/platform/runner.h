@@ -45,6 +45,9 @@ public:
         interval_ = interval;
         at_interval_ = std::move(what);
     }
+    /// Events may come from outside of the simulation: `what` is called between two stretches, and, with
+    /// true, when no event is left; it then returns when there is one, or false when none can come.
+    void look_outside(std::function<bool(bool wait)> what) { outside_ = std::move(what); }
     /// Shows how far it is, on standard error; `rows` and `expected_rows` say how much of the workload is
     /// done.
     void show_progress(const results& of) { progress_ = &of; }
@@ -72,6 +75,7 @@ private:
     std::function<void(sim::picoseconds)> between_;
     sim::picoseconds interval_ = 0;  ///< 0: none
     std::function<void(sim::picoseconds)> at_interval_;
+    std::function<bool(bool)> outside_;
     const results* progress_ = nullptr;
     run_cost cost_;
 };

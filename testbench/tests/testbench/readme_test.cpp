@@ -41,7 +41,7 @@ std::vector<block> shell_blocks_of(const fs::path& page) {
 TEST(readme, every_block_of_commands_runs) {
     const program vinic;
     fs::create_directory_symlink(VINIC_BINARY_DIR, vinic.folder() / "build");
-    for (const char* room : {"testbench", "firmware", "traces"})
+    for (const char* room : {"testbench", "firmware", "traces", "vipl"})
         fs::create_directory_symlink(fs::path(VINIC_SOURCE_DIR) / room, vinic.folder() / room);
     const auto blocks = shell_blocks_of(VINIC_SOURCE_DIR "/README.md");
     ASSERT_GE(blocks.size(), 5u);

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "hw/host/process.h"
+#include "testbench/attach/kernel_view.h"
+#include "testbench/attach/spin_proof.h"
+#include "testbench/attach/window_memory.h"
+#include "vipl/attach/channel.h"
+#include "vipl/attach/service.h"
+#include "vipl/program.h"
+
+namespace vinic::testbench {
+
+/// A thread of an attached program, while its calls are served.
+struct caller {
+    explicit caller(const std::string& name) : outside("a call of " + name) {}
+
+    vipl::attach::slot* channel = nullptr;  ///< null: it has not called yet
+    pid_t thread = 0;
+    bool served = false;  ///< its call is being worked on
+    bool gone = false;
+    spin_proof spin;                ///< holds while the thread is stopped in a loop
+    host::process* self = nullptr;  ///< that serves it, while it spins
+    host::wait_queue outside;       ///< where its simulated process waits while the thread is elsewhere
+
+    /// It has asked for something that nobody works on yet.
+    bool asks() const { return !gone && !served && channel && channel->turn == vipl::attach::phase::asking; }
+};
+
+/// A program in an operating-system process of its own, which is a simulated process of a node.
+class attached_program {
+public:
+    /// `number`: among the programs.
+    attached_program(unsigned number, unsigned node, std::string name, host::memory& ram);
+    ~attached_program();
+    attached_program(const attached_program&) = delete;
+    attached_program& operator=(const attached_program&) = delete;
+
+    const unsigned number;
+    const unsigned node;
+    const std::string name;  ///< "ping (process 1)"
+    pid_t process = 0;
+    bool attached = false;  ///< it has said that it is there
+    bool ended = false;
+    bool closed = false;                  ///< what it has left open is being closed
+    int exit_status = 0;                  ///< as a shell says it
+    std::uint64_t unproven_advances = 0;  ///< time went on though a thread ran
+
+    window_memory memory;
+    int region_file() const { return region_file_; }
+    vipl::attach::region& channel() { return *region_; }
+
+    /// Its own thread first, then in the order in which they called; at one instant by number.
+    std::vector<std::unique_ptr<caller>> callers;
+    caller* for_handlers = nullptr;  ///< the library's thread for handlers
+    std::shared_ptr<vipl::program> library;
+    std::unique_ptr<vipl::attach::callbacks> handlers;
+
+    /// Looks for threads that call for the first time and those that have gone; the new ones in the order of
+    /// their numbers.
+    std::vector<caller*> find_callers();
+    /// Whether each of its threads is known, without the kernel's help, to have asked.
+    bool all_ask();
+    /// The same with its help: asked, blocked or gone. `seen`: grows by how often threads that are blocked
+    /// have run.
+    bool all_stand(std::uint64_t& seen);
+    /// Time will be asked to go on: how long threads run is counted from here.
+    void expect_calls() { running_.clear(); }
+    /// Stops those of its threads that run for a while and can be shown to spin; and takes those that have
+    /// had a processor for longer than `grace` for standing, until they ask.
+    void judge_running_threads(std::chrono::nanoseconds grace);
+    /// Gives the slot of a call back.
+    static void give_back(vipl::attach::slot& s);
+
+private:
+    bool asks(pid_t thread) const;
+    bool stands(const thread_view& t) const;
+    caller* caller_of(pid_t thread) const;
+    void end_callers_without_slot();
+
+    /// Of a thread that runs, in nanoseconds that it has had a processor.
+    struct effort {
+        std::uint64_t begin;
+        std::uint64_t next_proof;
+    };
+    std::map<pid_t, effort> running_;
+    std::set<pid_t> excused_;
+    int region_file_;
+    vipl::attach::region* region_;
+};
+
+}  // namespace vinic::testbench

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// What a program's libvipl.so and the simulator share: memory, and the words of the handshake. Both sides run
+// on one machine and include this header; a program that was built against another one is refused.
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace vinic::vipl::attach {
+
+/// Changes with anything in this header, in functions.h or in vipl.h.
+inline constexpr std::uint32_t protocol_version = 1;
+inline constexpr std::uint32_t magic = 0x4C504956;  // "VIPL"
+
+// --- Environment of a program.
+inline constexpr const char* socket_variable = "VINIC_SOCKET";    ///< where the simulator listens
+inline constexpr const char* process_variable = "VINIC_PROCESS";  ///< which of its processes this one is
+
+// --- A thread's calls.
+/// Who has the slot: program and simulator take turns.
+enum class phase : std::uint32_t {
+    free,      ///< no thread has it
+    running,   ///< the program
+    asking,    ///< the simulator
+    answered,  ///< the program, which has not seen it yet
+};
+
+inline constexpr std::size_t words_of_call = 6;
+inline constexpr std::size_t payload_bytes = 16'000;
+
+/// What may be asked beyond the functions of VIPL, which are numbered from 0.
+enum class request : std::uint32_t {
+    read_clock = 64,  ///< result: simulated time in picoseconds; costs a system call, as the next does
+    sleep_until,      ///< word 0: picoseconds
+    share_pages,      ///< words: address, bytes, and where they are in the program's window
+    next_callback,    ///< the library's thread for handlers asks for work
+};
+
+/// One thread of the program. Written by whoever has it.
+struct alignas(64) slot {
+    std::atomic<phase> turn;
+    std::atomic<std::uint32_t> asleep;  ///< the program's thread sleeps until `turn` changes
+    std::int32_t thread;                ///< the kernel's number of it
+    std::uint32_t function;
+    std::uint64_t words[words_of_call];
+    std::uint64_t result;
+    std::byte payload[payload_bytes];
+};
+
+/// One program.
+inline constexpr std::size_t threads_max = 64;
+struct region {
+    std::uint32_t magic;
+    std::uint32_t version;
+    std::int32_t simulator;              ///< its process number
+    std::atomic<std::uint32_t> closed;   ///< the simulator serves no more
+    std::atomic<std::uint32_t> counted;  ///< `threads` is kept
+    std::atomic<std::uint32_t> threads;  ///< of the program, those that never call included
+    std::atomic<std::uint32_t>
+        forked;  ///< it has made processes, which may run when no thread of its own does
+    slot slots[threads_max];
+};
+
+/// Of the simulator, one for all programs: rung after a slot was given to it, when it sleeps.
+struct doorbell {
+    std::atomic<std::uint32_t> rings;
+    std::atomic<std::uint32_t> asleep;
+};
+
+/// The file into which the pages move that a program registers: both sides map it, so either reaches them at
+/// the cost of a load or store. Sparse; pages are handed out once, in ascending order.
+inline constexpr std::uint64_t window_bytes = std::uint64_t{1} << 36;
+
+// --- Handshake: the program sends `hello`; the answer comes with the descriptors of region, doorbell and
+// window, or refuses with a text.
+struct hello {
+    std::uint32_t magic;
+    std::uint32_t version;
+    std::int32_t process;  ///< of process_variable; -1: it has none
+};
+struct welcome {
+    std::uint32_t accepted;
+    char text[252];
+};
+
+// --- Handlers: the answer to next_callback, in words: kind, handler, context, and its arguments.
+enum class callback_kind : std::uint64_t { none, error, work_queue, completion_queue };
+
+inline void futex_wait(const void* word, std::uint32_t expected, long nanoseconds) {
+    const timespec limit{.tv_sec = nanoseconds / 1'000'000'000, .tv_nsec = nanoseconds % 1'000'000'000};
+    syscall(SYS_futex, word, FUTEX_WAIT, expected, &limit, nullptr, 0);
+}
+inline void futex_wake(const void* word) { syscall(SYS_futex, word, FUTEX_WAKE, 1, nullptr, nullptr, 0); }
+
+inline void relax() {
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#endif
+}
+
+/// Looks before one sleeps: about what going to sleep and being woken cost. None where the other side has no
+/// processor of its own.
+inline constexpr int looks_before_sleep = 500;
+
+}  // namespace vinic::vipl::attach

@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "vipl/attach/connection.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include "vipl/attach/window.h"
+
+namespace vinic::vipl::attach {
+
+namespace {
+
+constexpr long look_after_simulator_ns = 200'000'000;
+
+struct state {
+    pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    bool tried = false;
+    region* shared = nullptr;
+    doorbell* bell = nullptr;
+    int looks = 0;
+    pthread_key_t at_exit_of_thread = 0;
+    bool has_callback_thread = false;
+};
+state here;
+
+std::atomic<int> threads_counted{1};
+thread_local slot* mine = nullptr;
+
+/// Why there is no simulator; empty once it has been said.
+char complaint[400];
+
+[[gnu::format(printf, 1, 2)]] void complain(const char* format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(complaint, sizeof complaint, format, arguments);
+    va_end(arguments);
+}
+
+/// One line; no buffer of the program's is touched.
+[[gnu::format(printf, 1, 2)]] void say(const char* format, ...) {
+    char line[400];
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(line, sizeof line - 1, format, arguments);
+    va_end(arguments);
+    if (length > static_cast<int>(sizeof line) - 2) length = sizeof line - 2;
+    line[length] = '\n';
+    [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line, static_cast<size_t>(length) + 1);
+}
+
+// --- Handshake.
+
+int connect_to(const char* path) {
+    sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
+    if (strlen(path) >= sizeof address.sun_path) return -1;
+    strcpy(address.sun_path, path);
+    const int to = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    if (to < 0) return -1;
+    if (connect(to, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) return to;
+    close(to);
+    return -1;
+}
+
+/// The answer and the descriptors that come with it.
+bool receive(int from, welcome& answer, int (&descriptors)[3]) {
+    iovec text{.iov_base = &answer, .iov_len = sizeof answer};
+    alignas(cmsghdr) char control[CMSG_SPACE(sizeof descriptors)];
+    msghdr message{};
+    message.msg_iov = &text;
+    message.msg_iovlen = 1;
+    message.msg_control = control;
+    message.msg_controllen = sizeof control;
+    ssize_t got = 0;
+    while ((got = recvmsg(from, &message, MSG_CMSG_CLOEXEC)) < 0 && errno == EINTR) {
+    }
+    if (got != sizeof answer) return false;
+    const cmsghdr* const rights = CMSG_FIRSTHDR(&message);
+    if (rights != nullptr && rights->cmsg_len == CMSG_LEN(sizeof descriptors))
+        memcpy(descriptors, CMSG_DATA(rights), sizeof descriptors);
+    return true;
+}
+
+template <typename T>
+T* map(int descriptor) {
+    void* const at = mmap(nullptr, sizeof(T), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+    close(descriptor);
+    return at == MAP_FAILED ? nullptr : static_cast<T*>(at);
+}
+
+void attach() {
+    const char* const path = getenv(socket_variable);
+    if (path == nullptr)
+        return complain("libvipl: no simulator: start the program with `vinic exec -- PROGRAM`, or set %s",
+                        socket_variable);
+    const int to = connect_to(path);
+    if (to < 0) return complain("libvipl: no simulator listens at %s: %s", path, strerror(errno));
+    const char* const process = getenv(process_variable);
+    const hello mine_is{.magic = magic, .version = protocol_version, .process = process ? atoi(process) : -1};
+    welcome answer{};
+    int descriptors[3] = {-1, -1, -1};
+    const bool answered = send(to, &mine_is, sizeof mine_is, MSG_NOSIGNAL) == sizeof mine_is &&
+                          receive(to, answer, descriptors);
+    close(to);
+    if (!answered) return complain("libvipl: the simulator at %s went away", path);
+    answer.text[sizeof answer.text - 1] = 0;
+    if (!answer.accepted) return complain("libvipl: %s", answer.text);
+    here.shared = map<region>(descriptors[0]);
+    here.bell = map<doorbell>(descriptors[1]);
+    if (here.shared == nullptr || here.bell == nullptr) {
+        here.shared = nullptr;
+        return complain("libvipl: cannot map the simulator's memory: %s", strerror(errno));
+    }
+    open_window(descriptors[2]);
+    cpu_set_t processors;
+    const bool several =
+        sched_getaffinity(0, sizeof processors, &processors) != 0 || CPU_COUNT(&processors) > 1;
+    here.looks = several ? looks_before_sleep : 0;
+    here.shared->threads = static_cast<std::uint32_t>(threads_counted.load());
+    here.shared->counted = threads_are_counted ? 1 : 0;
+}
+
+// --- Slots.
+
+void leave_slot(void* of) {
+    mine = nullptr;
+    static_cast<slot*>(of)->turn = phase::free;
+    if (here.bell != nullptr && here.bell->asleep != 0) {
+        ++here.bell->rings;
+        futex_wake(&here.bell->rings);
+    }
+}
+
+/// A child of fork shares nothing with the simulator until it calls: its memory is not the parent's any more.
+void in_child() {
+    here.lock = PTHREAD_MUTEX_INITIALIZER;
+    here.tried = false;
+    here.shared = nullptr;
+    here.bell = nullptr;
+    leave_window();
+    here.has_callback_thread = false;
+    threads_counted = 1;
+    mine = nullptr;
+}
+
+void before_fork() {
+    if (here.shared != nullptr) here.shared->forked = 1;
+}
+
+region* shared_region() {
+    pthread_mutex_lock(&here.lock);
+    if (!here.tried) {
+        here.tried = true;
+        static bool prepared = false;
+        if (!prepared) {
+            pthread_key_create(&here.at_exit_of_thread, leave_slot);
+            pthread_atfork(before_fork, nullptr, in_child);
+            prepared = true;
+        }
+        attach();
+    }
+    pthread_mutex_unlock(&here.lock);
+    return here.shared;
+}
+
+bool simulator_lives() {
+    if (here.shared->closed != 0) return false;
+    if (kill(here.shared->simulator, 0) != 0 && errno == ESRCH) return false;
+    char path[40];
+    snprintf(path, sizeof path, "/proc/%d/stat", here.shared->simulator);
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) return true;
+    char text[200] = "";
+    [[maybe_unused]] const ssize_t got = read(file, text, sizeof text - 1);
+    close(file);
+    const char* const end_of_name = strrchr(text, ')');
+    return end_of_name == nullptr || end_of_name[2] != 'Z';
+}
+
+void tell_gone() {
+    static std::atomic<bool> told{false};
+    if (!told.exchange(true)) say("libvipl: the simulator has ended: every call fails from here on");
+}
+
+/// The slot has come back; false when it never will.
+bool wait_for_answer(slot& s) {
+    for (int i = 0; i < here.looks; ++i) {
+        if (s.turn.load(std::memory_order_acquire) == phase::answered) return true;
+        relax();
+    }
+    s.asleep = 1;
+    bool lives = true;
+    while (s.turn != phase::answered && lives) {
+        futex_wait(&s.turn, static_cast<std::uint32_t>(phase::asking), look_after_simulator_ns);
+        if (s.turn != phase::answered) lives = simulator_lives();
+    }
+    s.asleep = 0;
+    return s.turn == phase::answered;
+}
+
+}  // namespace
+
+bool threads_are_counted = false;
+
+bool wanted() { return here.shared != nullptr || getenv(socket_variable) != nullptr; }
+
+void say_why_not() {
+    pthread_mutex_lock(&here.lock);
+    if (complaint[0] != 0) say("%s", complaint);
+    complaint[0] = 0;
+    pthread_mutex_unlock(&here.lock);
+}
+
+slot* this_thread_slot() {
+    if (mine != nullptr) return mine;
+    region* const shared = shared_region();
+    if (shared == nullptr) return nullptr;
+    for (slot& s : shared->slots) {
+        phase none = phase::free;
+        if (!s.turn.compare_exchange_strong(none, phase::running)) continue;
+        s.thread = static_cast<std::int32_t>(syscall(SYS_gettid));
+        pthread_setspecific(here.at_exit_of_thread, &s);
+        return mine = &s;
+    }
+    say("libvipl: more than %zu threads call VIPL", threads_max);
+    return nullptr;
+}
+
+bool ask(slot& s, std::uint32_t function) {
+    if (here.shared->closed != 0) {
+        tell_gone();
+        return false;
+    }
+    s.function = function;
+    s.turn = phase::asking;
+    if (here.bell->asleep != 0) {
+        ++here.bell->rings;
+        futex_wake(&here.bell->rings);
+    }
+    const bool answered = wait_for_answer(s);
+    s.turn = phase::running;
+    if (!answered) tell_gone();
+    return answered;
+}
+
+bool alone() { return threads_are_counted && threads_counted == 1; }
+
+void count_thread(int difference) {
+    threads_counted += difference;
+    if (region* const shared = here.shared)
+        shared->threads = static_cast<std::uint32_t>(threads_counted.load());
+}
+
+// --- Handlers.
+
+namespace {
+
+void run_handler(const std::uint64_t* w) {
+    using error_handler = void (*)(void*, void*);
+    using work_handler = void (*)(void*, void*, void*, void*);
+    using entry_handler = void (*)(void*, void*, void*, int);
+    const auto pointer = [&](int i) { return reinterpret_cast<void*>(w[i]); };
+    switch (static_cast<callback_kind>(w[0])) {
+        case callback_kind::none:
+            return;
+        case callback_kind::error:
+            return reinterpret_cast<error_handler>(w[1])(pointer(2), pointer(3));
+        case callback_kind::work_queue:
+            return reinterpret_cast<work_handler>(w[1])(pointer(2), pointer(3), pointer(4), pointer(5));
+        case callback_kind::completion_queue:
+            return reinterpret_cast<entry_handler>(w[1])(pointer(2), pointer(3), pointer(4),
+                                                         static_cast<int>(w[5]));
+    }
+}
+
+void* serve_callbacks(void*) {
+    slot* const own = this_thread_slot();
+    if (own == nullptr) return nullptr;
+    alignas(8) std::byte error[256];
+    while (ask(*own, static_cast<std::uint32_t>(request::next_callback))) {
+        std::uint64_t words[words_of_call];
+        memcpy(words, own->words, sizeof words);
+        memcpy(error, own->payload, sizeof error);
+        if (static_cast<callback_kind>(words[0]) == callback_kind::error)
+            words[3] = reinterpret_cast<std::uintptr_t>(error);
+        run_handler(words);
+    }
+    return nullptr;
+}
+
+}  // namespace
+
+void start_callback_thread() {
+    pthread_mutex_lock(&here.lock);
+    if (!here.has_callback_thread) {
+        sigset_t all;
+        sigset_t before;
+        sigfillset(&all);
+        pthread_sigmask(SIG_SETMASK, &all, &before);
+        pthread_t thread;
+        here.has_callback_thread = pthread_create(&thread, nullptr, serve_callbacks, nullptr) == 0;
+        if (here.has_callback_thread) pthread_detach(thread);
+        pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    }
+    pthread_mutex_unlock(&here.lock);
+}
+
+}  // namespace vinic::vipl::attach

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The program's side of the channel. Part of libvipl: C++ without its library.
+
+#include "vipl/attach/channel.h"
+
+namespace vinic::vipl::attach {
+
+/// The calling thread's slot; null without a simulator. It goes with the thread.
+slot* this_thread_slot();
+
+/// Says once, on standard error, why there is no simulator.
+void say_why_not();
+
+/// Whether a simulator is to be used at all: whether the program was started for one.
+bool wanted();
+
+/// Gives the slot to the simulator and returns when it comes back; false when the simulator has gone.
+bool ask(slot& mine, std::uint32_t function);
+
+/// Set before the program starts, where `count_thread` is called for every thread.
+extern bool threads_are_counted;
+
+/// A thread of the program begins (+1) or ends (-1).
+void count_thread(int difference);
+
+/// Whether the calling thread is known to be the only one.
+bool alone();
+
+/// The library's own thread, which runs the program's handlers, once.
+void start_callback_thread();
+
+}  // namespace vinic::vipl::attach

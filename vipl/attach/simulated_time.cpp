@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Simulated time for the program: libvipl's own clock_gettime and its kin stand before those of the C
+// library. A program without a simulator, or with VINIC_REAL_TIME set, gets the machine's. The time that a
+// program had a processor is taken to be all the time since the simulation began.
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/times.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "vipl/attach/connection.h"
+
+namespace vinic::vipl::attach {
+
+namespace {
+
+constexpr std::uint64_t ps_per_s = 1'000'000'000'000;
+constexpr std::uint64_t ps_per_us = 1'000'000;
+constexpr std::uint64_t ps_per_ns = 1'000;
+/// When the simulation begins: 1 January 2000, 00:00 UTC.
+constexpr time_t epoch_s = 946'684'800;
+
+/// The slot to ask through; null: real time.
+slot* simulated() {
+    static const bool on = wanted() && getenv("VINIC_REAL_TIME") == nullptr;
+    return on ? this_thread_slot() : nullptr;
+}
+
+bool now(slot& s, std::uint64_t& ps) {
+    if (!ask(s, static_cast<std::uint32_t>(request::read_clock))) return false;
+    ps = s.result;
+    return true;
+}
+
+/// Without a simulator any more, sleeps end at once.
+void sleep_until(slot& s, std::uint64_t ps) {
+    s.words[0] = ps;
+    ask(s, static_cast<std::uint32_t>(request::sleep_until));
+}
+
+void sleep_for(slot& s, std::uint64_t span) {
+    std::uint64_t ps = 0;
+    if (now(s, ps)) sleep_until(s, ps + span);
+}
+
+bool of_the_day(clockid_t id) {
+    return id == CLOCK_REALTIME || id == CLOCK_REALTIME_COARSE || id == CLOCK_TAI;
+}
+
+timespec timespec_of(std::uint64_t ps, bool day) {
+    return {.tv_sec = static_cast<time_t>(ps / ps_per_s) + (day ? epoch_s : 0),
+            .tv_nsec = static_cast<long>(ps % ps_per_s / ps_per_ns)};
+}
+
+timeval timeval_of(std::uint64_t ps, bool day) {
+    return {.tv_sec = static_cast<time_t>(ps / ps_per_s) + (day ? epoch_s : 0),
+            .tv_usec = static_cast<suseconds_t>(ps % ps_per_s / ps_per_us)};
+}
+
+bool valid(const timespec* span) {
+    return span->tv_sec >= 0 && span->tv_nsec >= 0 && span->tv_nsec < 1'000'000'000;
+}
+
+/// Spans that no simulation reaches are cut.
+std::uint64_t ps_of(const timespec& span) {
+    constexpr time_t longest_s = 1'000'000;
+    if (span.tv_sec > longest_s) return longest_s * ps_per_s;
+    return static_cast<std::uint64_t>(span.tv_sec) * ps_per_s +
+           static_cast<std::uint64_t>(span.tv_nsec) * ps_per_ns;
+}
+
+}  // namespace
+
+}  // namespace vinic::vipl::attach
+
+using namespace vinic::vipl::attach;
+
+#pragma GCC visibility push(default)
+extern "C" {
+
+int clock_gettime(clockid_t id, timespec* to) noexcept {
+    slot* const s = simulated();
+    if (s == nullptr) return static_cast<int>(syscall(SYS_clock_gettime, id, to));
+    std::uint64_t ps = 0;
+    if (!now(*s, ps)) return static_cast<int>(syscall(SYS_clock_gettime, id, to));
+    *to = timespec_of(ps, of_the_day(id));
+    return 0;
+}
+
+int gettimeofday(timeval* to, void* zone) noexcept {
+    slot* const s = simulated();
+    std::uint64_t ps = 0;
+    if (s == nullptr || !now(*s, ps)) return static_cast<int>(syscall(SYS_gettimeofday, to, zone));
+    if (zone != nullptr) memset(zone, 0, sizeof(struct timezone));
+    *to = timeval_of(ps, true);
+    return 0;
+}
+
+time_t time(time_t* to) noexcept {
+    timespec t{};
+    clock_gettime(CLOCK_REALTIME, &t);
+    if (to != nullptr) *to = t.tv_sec;
+    return t.tv_sec;
+}
+
+clock_t clock() noexcept {
+    timespec t{};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return t.tv_sec * CLOCKS_PER_SEC + t.tv_nsec / (1'000'000'000 / CLOCKS_PER_SEC);
+}
+
+clock_t times(tms* to) noexcept {
+    slot* const s = simulated();
+    std::uint64_t ps = 0;
+    if (s == nullptr || !now(*s, ps)) return syscall(SYS_times, to);
+    const std::uint64_t tick = ps_per_s / static_cast<std::uint64_t>(sysconf(_SC_CLK_TCK));
+    if (to != nullptr) *to = {.tms_utime = static_cast<clock_t>(ps / tick)};
+    return static_cast<clock_t>(ps / tick);
+}
+
+// Of children, what the machine says.
+int getrusage(__rusage_who_t who, rusage* to) noexcept {
+    const int result = static_cast<int>(syscall(SYS_getrusage, who, to));
+    slot* const s = simulated();
+    std::uint64_t ps = 0;
+    if (result != 0 || s == nullptr || who == RUSAGE_CHILDREN || !now(*s, ps)) return result;
+    to->ru_utime = timeval_of(ps, false);
+    to->ru_stime = {};
+    return 0;
+}
+
+int clock_nanosleep(clockid_t id, int flags, const timespec* span, timespec* left) {
+    slot* const s = simulated();
+    if (s == nullptr) return syscall(SYS_clock_nanosleep, id, flags, span, left) == 0 ? 0 : errno;
+    if (!valid(span)) return EINVAL;
+    if ((flags & TIMER_ABSTIME) == 0) {
+        sleep_for(*s, ps_of(*span));
+        return 0;
+    }
+    timespec until = *span;
+    if (of_the_day(id)) until.tv_sec -= epoch_s;
+    if (until.tv_sec >= 0) sleep_until(*s, ps_of(until));
+    return 0;
+}
+
+int nanosleep(const timespec* span, timespec* left) {
+    const int result = clock_nanosleep(CLOCK_MONOTONIC, 0, span, left);
+    if (result == 0) return 0;
+    errno = result;
+    return -1;
+}
+
+int usleep(useconds_t us) {
+    const timespec span{.tv_sec = us / 1'000'000, .tv_nsec = static_cast<long>(us % 1'000'000) * 1000};
+    return nanosleep(&span, nullptr);
+}
+
+unsigned sleep(unsigned seconds) {
+    const timespec span{.tv_sec = static_cast<time_t>(seconds), .tv_nsec = 0};
+    timespec left{};
+    return nanosleep(&span, &left) == 0 ? 0 : static_cast<unsigned>(left.tv_sec);
+}
+
+}  // extern "C"
+#pragma GCC visibility pop
