@@ -30,6 +30,7 @@ struct state {
     int looks = 0;
     pthread_key_t at_exit_of_thread = 0;
     bool has_callback_thread = false;
+    bool has_forked = false;
 };
 state here;
 
@@ -127,6 +128,7 @@ void attach() {
     here.looks = several ? looks_before_sleep : 0;
     here.shared->threads = static_cast<std::uint32_t>(threads_counted.load());
     here.shared->counted = threads_are_counted ? 1 : 0;
+    here.shared->forked = here.has_forked ? 1 : 0;
 }
 
 // --- Slots.
@@ -148,24 +150,25 @@ void in_child() {
     here.bell = nullptr;
     leave_window();
     here.has_callback_thread = false;
+    here.has_forked = false;
     threads_counted = 1;
     mine = nullptr;
 }
 
 void before_fork() {
+    here.has_forked = true;
     if (here.shared != nullptr) here.shared->forked = 1;
+}
+
+[[gnu::constructor]] void prepare() {
+    pthread_key_create(&here.at_exit_of_thread, leave_slot);
+    pthread_atfork(before_fork, nullptr, in_child);
 }
 
 region* shared_region() {
     pthread_mutex_lock(&here.lock);
     if (!here.tried) {
         here.tried = true;
-        static bool prepared = false;
-        if (!prepared) {
-            pthread_key_create(&here.at_exit_of_thread, leave_slot);
-            pthread_atfork(before_fork, nullptr, in_child);
-            prepared = true;
-        }
         attach();
     }
     pthread_mutex_unlock(&here.lock);
