@@ -242,12 +242,12 @@ bool supervisor::wake(attached_program& p) {
     if (!p.ended)
         for (caller* fresh : p.find_callers()) {
             any = true;
-            platform_.nodes()[p.node]->host.cpu.spawn(
+            platform_.watch(platform_.nodes()[p.node]->host.cpu.spawn(
                 fmt::format("{} thread {}", p.name, p.callers.size() - 1), &p.memory,
                 [this, &p, fresh](host::process& self) {
                     const vipl::program::scope mine(*p.library, self);
                     serve_thread(p, *fresh, self);
-                });
+                }));
         }
     if (p.ended && !p.closed) {
         p.closed = any = true;

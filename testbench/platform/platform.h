@@ -46,6 +46,8 @@ public:
     /// the run ends when all programs have.
     void start_program(unsigned node, const std::string& name, host::user_memory& memory,
                        std::function<void(host::process&)> body);
+    /// A further thread of a program belongs to those that may wait in vain.
+    void watch(const host::process& thread) { processes_.push_back(&thread); }
     bool finished() const { return running_ == 0; }
     /// Rethrows what ended a process, if something did.
     void check_processes() const;
@@ -75,7 +77,7 @@ private:
     std::unique_ptr<link::fabric> fabric_;
     std::vector<std::unique_ptr<node>> nodes_;
     std::unique_ptr<measurement> measurement_;
-    std::vector<host::process*> processes_;
+    std::vector<const host::process*> processes_;
     unsigned running_ = 0;
 };
 
