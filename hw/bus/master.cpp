@@ -40,10 +40,6 @@ master::master(const sc_core::sc_module_name& name, const bus_properties& bus, r
       bus_(bus),
       id_(id) {
     socket.bind(static_cast<tlm::tlm_bw_transport_if<protocol>&>(*this));
-    SC_HAS_PROCESS(master);
-    SC_METHOD(request);
-    sensitive << wake_;
-    dont_initialize();
 }
 
 void master::start(job& what) {
@@ -104,7 +100,7 @@ void master::sleep() {
     for (const job* j : jobs_) {
         if (j->issued < j->bytes.size() && j->not_before > sim::now()) first = std::min(first, j->not_before);
     }
-    if (first != sim::never) wake_.notify(sim::delay_until(first));
+    wake_.no_later_than(first);
 }
 
 std::uint64_t master::burst_bytes(const job& j) const {

@@ -12,6 +12,7 @@
 #include "hw/sim/parameter.h"
 #include "hw/sim/probe.h"
 #include "hw/sim/statistic.h"
+#include "hw/sim/timer.h"
 #include "hw/sim/unit.h"
 
 namespace vinic::bus {
@@ -140,7 +141,7 @@ private:
     slot* repeating_ = nullptr;  ///< the bus repeats it; the job's `not_before` is `never`
     std::array<part, max_tags> splits_;
     unsigned outstanding_ = 0;
-    sc_core::sc_event wake_;
+    sim::timer wake_{[this] { request(); }};
 };
 
 }  // namespace vinic::bus

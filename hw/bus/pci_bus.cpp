@@ -124,13 +124,6 @@ pci_bus::pci_bus(const sc_core::sc_module_name& name)
         return begins ? begins - 1 : 0;
     });
     sim::simulation::current().on_commit([this] { end_repetition(); });
-    SC_HAS_PROCESS(pci_bus);
-    SC_METHOD(act);
-    sensitive << due_;
-    dont_initialize();
-    SC_METHOD(ask_arbiter);
-    sensitive << asked_;
-    dont_initialize();
 }
 
 unsigned pci_bus::attach(initiator_socket& socket) {
@@ -261,16 +254,16 @@ void pci_bus::park(std::uint64_t clock) {
 /// One event: the end of the tenure at hand, the first repetition of which the answer is not known, or the
 /// next decision.
 void pci_bus::arm() {
-    due_.cancel();
     if (repetition_) {
         const std::uint64_t known =
             repetition_->begun_before(pci_extension::of(*ended_.payload).answer.retry_before);
-        due_.notify(sim::delay_until(properties_.clock.edge(repetition_->requested(known + 1) - 1)));
+        due_.set(properties_.clock.edge(repetition_->requested(known + 1) - 1));
     } else if (active_) {
-        due_.notify(sim::delay_until(pci_extension::of(*active_->payload).schedule.done_at));
+        due_.set(pci_extension::of(*active_->payload).schedule.done_at);
     } else if (const auto clock = arbiter_.decision(free_clock_)) {
-        due_.notify(properties_.free ? sc_core::SC_ZERO_TIME
-                                     : sim::delay_until(properties_.clock.edge(*clock)));
+        due_.set(properties_.free ? sim::now() : properties_.clock.edge(*clock));
+    } else {
+        due_.cancel();
     }
 }
 
@@ -400,7 +393,7 @@ void pci_bus::requested_meanwhile(std::uint64_t clock) {
     if (!arbiter_.prefers_owners()) {
         if (out_of_time(~std::uint64_t{0})) shortened();
     } else {
-        asked_.notify(sim::delay_until(properties_.clock.edge(clock)));
+        asked_.no_later_than(properties_.clock.edge(clock));
     }
 }
 
@@ -487,7 +480,10 @@ void pci_bus::end_repetition() {
     auto& pci = pci_extension::of(payload);
     const std::uint64_t clock = properties_.clock.edge_at_or_after(sim::now());
     pci.repeats = r.whole_before(clock);
-    for (std::uint64_t n = 1; n <= pci.repeats; ++n) show_repetition(r, n);
+    // Unwatched, the last one leaves the bus as all of them do.
+    const std::uint64_t shown = wires.watched() ? 1 : std::max<std::uint64_t>(pci.repeats, 1);
+    for (std::uint64_t n = shown; n <= pci.repeats; ++n) show_repetition(r, n);
+    count_repetitions(r, pci.repeats);
     to_target(*ended_.target, payload, phase::repeated);
     request_at_ = properties_.clock.edge(r.requested(pci.repeats + 1) - 1);
     to_master(r.master(), payload, phase::repeated);
@@ -503,11 +499,17 @@ void pci_bus::show_repetition(const repetition& r, std::uint64_t n) {
     const auto& clocks = ended_.tenure.clocks();
     wires.request(r.master(), clock.edge(r.requested(n)));
     wires.grant(r.master(), clock.edge(r.decided(n)), clock.edge(clocks.address));
-    arbitration_wait.add(clocks.address - r.requested(n));
     idle_clock_ = clocks.last_data() + 1;
     wires.report(properties_, ended_.tenure, *ended_.payload);
-    count(ended_);
     park(idle_clock_);
+}
+
+void pci_bus::count_repetitions(const repetition& r, std::uint64_t count) {
+    retries.add(count);
+    for (std::uint64_t n = 1; n <= count; ++n) {
+        arbitration_wait.add(r.address(n) - r.requested(n));
+        utilisation.add(properties_.clock.edge(r.address(n)), properties_.clock.edge(r.end(n)));
+    }
 }
 
 /// The master saw STOP# at the edge of `clock`.

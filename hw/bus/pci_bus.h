@@ -20,6 +20,7 @@
 #include "hw/sim/module.h"
 #include "hw/sim/parameter.h"
 #include "hw/sim/statistic.h"
+#include "hw/sim/timer.h"
 #include "hw/sim/unit.h"
 
 namespace vinic::bus {
@@ -113,6 +114,7 @@ private:
     void begin_repetition(unsigned master);
     void end_repetition();
     void show_repetition(const repetition& r, std::uint64_t n);
+    void count_repetitions(const repetition& r, std::uint64_t count);
     void release_request(unsigned master, std::uint64_t clock);
     void count(const active& a);
 
@@ -130,8 +132,9 @@ private:
     std::optional<sim::picoseconds> request_at_;  ///< of a request made up for afterwards: its time
     std::uint64_t free_clock_ = 0;  ///< the first clock in which the next address phase may stand
     std::uint64_t idle_clock_ = 0;  ///< without a winner, the arbiter parks GNT# from this clock on
-    sc_core::sc_event due_;
-    sc_core::sc_event asked_;  ///< the clock has come in which somebody asserted REQ# during a tenure
+    sim::timer due_{[this] { act(); }};
+    /// The clock has come in which somebody asserted REQ# during a tenure.
+    sim::timer asked_{[this] { ask_arbiter(); }};
 };
 
 }  // namespace vinic::bus

@@ -32,6 +32,8 @@ public:
     unsigned master() const { return master_; }
     std::uint64_t requested(std::uint64_t n) const { return requested_ + (n - 1) * period_; }
     std::uint64_t decided(std::uint64_t n) const { return decided_ + (n - 1) * period_; }
+    std::uint64_t address(std::uint64_t n) const { return retried_.clocks().address + n * period_; }
+    std::uint64_t end(std::uint64_t n) const { return retried_.clocks().end + n * period_; }
     tenure tenure_of(std::uint64_t n) const { return retried_.later(n * period_); }
 
     /// Repetitions whose STOP# was seen before clock `clock`.

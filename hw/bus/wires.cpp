@@ -234,13 +234,19 @@ void wires::release(unsigned master, sim::picoseconds from, sim::picoseconds to)
 }
 
 bool wires::watched() const {
+    const auto is_watched = [](const auto& probe) { return probe->watched(); };
+    return levels_watched() || transaction.watched() || phase.watched() ||
+           std::ranges::any_of(req, is_watched) || std::ranges::any_of(gnt, is_watched);
+}
+
+bool wires::levels_watched() const {
     return state.watched() || frame.watched() || irdy.watched() || devsel.watched() || trdy.watched() ||
            stop.watched() || req64.watched() || ack64.watched() || ad.watched() || cbe.watched();
 }
 
 void wires::report(const bus_properties& bus, const tenure& what, const tlm::tlm_generic_payload& payload) {
     if (bus.free) return;
-    if (watched()) report_wires(bus, what, payload);
+    if (levels_watched()) report_wires(bus, what, payload);
     if (transaction.watched() || phase.watched()) report_spans(bus, what, payload);
 }
 

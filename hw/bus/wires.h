@@ -80,9 +80,11 @@ public:
     void release(unsigned master, sim::picoseconds from, sim::picoseconds to);
     /// The tenure has ended and its data lie in the payload.
     void report(const bus_properties& bus, const tenure& what, const tlm::tlm_generic_payload& payload);
+    /// Somebody watches wires or spans.
+    bool watched() const;
 
 private:
-    bool watched() const;
+    bool levels_watched() const;
     void report_wires(const bus_properties& bus, const tenure& what, const tlm::tlm_generic_payload& payload);
     void report_spans(const bus_properties& bus, const tenure& what, const tlm::tlm_generic_payload& payload);
     void set(sim::picoseconds at, bus_state now, const bus_clock& w);

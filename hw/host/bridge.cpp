@@ -171,13 +171,6 @@ bridge::bridge(const sc_core::sc_module_name& name, memory& ram, bus::pci_bus& b
     if (write_wait_clocks > most)
         throw sim::input_error("{}.write_wait_clocks: this bus allows {} at most", this->name(), most);
     sim::simulation::current().on_settle([this] { return reported_until(); });
-    SC_HAS_PROCESS(bridge);
-    SC_METHOD(admit);
-    sensitive << arrival_;
-    dont_initialize();
-    SC_METHOD(complete);
-    sensitive << split_ready_;
-    dont_initialize();
 }
 
 bridge::~bridge() = default;
@@ -247,7 +240,7 @@ bus::target_answer bridge::answer_split(const tlm::tlm_generic_payload& payload,
         rest = rest.subspan(piece.size());
     }
     s.left = s.completions.size();
-    split_ready_.notify(sim::delay_until(s.ready));
+    split_ready_.no_later_than(s.ready);
     return {.kind = bus::answer_kind::split};
 }
 
@@ -263,7 +256,7 @@ void bridge::complete() {
         s.ready = sim::never;
         for (bus::job& job : s.completions) initiator.start(job);
     }
-    if (next != sim::never) split_ready_.notify(sim::delay_until(next));
+    split_ready_.no_later_than(next);
 }
 
 void bridge::on_supply(bus::job& job, std::uint64_t offset, std::uint64_t count) {

@@ -23,6 +23,7 @@
 #include "hw/sim/parameter.h"
 #include "hw/sim/probe.h"
 #include "hw/sim/statistic.h"
+#include "hw/sim/timer.h"
 #include "hw/sim/unit.h"
 
 namespace vinic::host {
@@ -182,12 +183,12 @@ private:
     std::uint64_t posted_ = 0;                 ///< writes among them
     sim::picoseconds dma_visible_ = 0;         ///< from then on, all that DMA has written
     std::multiset<sim::picoseconds> loading_;  ///< begins of the loads under way
-    sc_core::sc_event arrival_;
+    sim::timer arrival_{[this] { admit(); }};
     std::map<unsigned, std::vector<combining_buffer>> combining_;  ///< by context, oldest first
 
     bus::delayed_reads delayed_;
     std::list<split_read> splits_;
-    sc_core::sc_event split_ready_;
+    sim::timer split_ready_{[this] { complete(); }};
 };
 
 }  // namespace vinic::host

@@ -99,7 +99,7 @@ bridge::access& bridge::arrive(context& on, pci_address at, std::uint64_t bytes)
     a.job.address = at;
     a.job.bytes = a.bytes;
     a.job.client = this;
-    arrival_.notify(sc_core::SC_ZERO_TIME);
+    arrival_.no_later_than(sim::now());
     return a;
 }
 
@@ -163,7 +163,7 @@ void bridge::finish(access& a, bus::job_status status) {
     store_probe.report(a.arrived, sim::now(), "store",
                        {{"address", a.job.address}, {"bytes", a.bytes.size()}});
     posted_probe.set(--posted_);
-    if (!arrivals_.empty()) arrival_.notify(sc_core::SC_ZERO_TIME);
+    if (!arrivals_.empty()) arrival_.no_later_than(sim::now());
 }
 
 /// Loads and stores are reported when they end, with their begin.

@@ -111,7 +111,7 @@ cpu::cpu(const sc_core::sc_module_name& name, memory& ram, bool free)
       poll_rounds(*this,
                   {.name = "poll_rounds",
                    .unit = "rounds",
-                   .value = 4,
+                   .value = 2,
                    .min = 2,
                    .max = 1000,
                    .help = "simulator only: equal rounds of empty polls after which a process may sleep "

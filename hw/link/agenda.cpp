@@ -4,11 +4,12 @@
 #include <algorithm>
 #include <functional>
 #include <iterator>
+#include <utility>
 
 namespace vinic::link {
 
-agenda::agenda(unsigned kinds, unsigned ports)
-    : ports_(ports), due_(std::size_t{kinds} * ports, sim::never), event_("agenda") {}
+agenda::agenda(unsigned kinds, unsigned ports, std::function<void()> act)
+    : ports_(ports), due_(std::size_t{kinds} * ports, sim::never), timer_(std::move(act)) {}
 
 void agenda::set(unsigned kind, unsigned port, sim::picoseconds at) {
     const unsigned index = kind * ports_ + port;
@@ -29,7 +30,6 @@ std::optional<agenda::item> agenda::next() {
     const sim::picoseconds now = sim::now();
     if (!working_) {
         working_ = true;
-        armed_ = sim::never;
         ++activations_;
     }
     if (entries_.empty() || entries_.back().at > now) {
@@ -50,11 +50,10 @@ std::optional<agenda::item> agenda::next() {
 }
 
 void agenda::arm() {
-    const sim::picoseconds first = entries_.empty() ? sim::never : entries_.back().at;
-    if (first == armed_) return;
-    event_.cancel();
-    armed_ = first;
-    if (first != sim::never) event_.notify(sim::delay_until(first));
+    if (entries_.empty())
+        timer_.cancel();
+    else
+        timer_.set(entries_.back().at);
 }
 
 }  // namespace vinic::link

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <systemc>
-
 #include <compare>
+#include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
 #include "hw/sim/time.h"
+#include "hw/sim/timer.h"
 
 namespace vinic::link {
 
-/// What a module has to do and when: one timer for each kind of work at each port, one kernel event for all
-/// of them. What falls on the same instant is done in the order of kind, then port, whatever order the kernel
+/// What a module has to do and when: one timer for each kind of work at each port, one event for all of
+/// them. What falls on the same instant is done in the order of kind, then port, whatever order the kernel
 /// wakes processes in (rule 3). Messages come over cables of at least a picosecond, so everything that an
 /// instant brings from outside is known when it begins.
 class agenda {
@@ -22,7 +23,8 @@ public:
         unsigned port;
     };
 
-    agenda(unsigned kinds, unsigned ports);
+    /// `act` calls `next` until nothing is due any more.
+    agenda(unsigned kinds, unsigned ports, std::function<void()> act);
 
     /// Replaces the time of this timer; never: not at all.
     void set(unsigned kind, unsigned port, sim::picoseconds at);
@@ -32,8 +34,7 @@ public:
     /// then armed.
     std::optional<item> next();
 
-    const sc_core::sc_event& event() const { return event_; }
-    /// How often the kernel woke the module.
+    /// How often `act` was called.
     std::uint64_t activations() const { return activations_; }
 
 private:
@@ -47,10 +48,9 @@ private:
     unsigned ports_;
     bool working_ = false;
     std::uint64_t activations_ = 0;
-    sim::picoseconds armed_ = sim::never;
     std::vector<sim::picoseconds> due_;
     std::vector<entry> entries_;  ///< latest first; a handful at a time
-    sc_core::sc_event event_;
+    sim::timer timer_;
 };
 
 }  // namespace vinic::link

@@ -29,12 +29,9 @@ port::port(const sc_core::sc_module_name& name, port_client& client)
       backward_(*this, 0),
       transmitter_(*this),
       receiver_(*this, slack, *this),
-      agenda_(kinds, 1) {
+      agenda_(kinds, 1, [this] { act(); }) {
     out.bind(backward_);
     in.bind(forward_);
-    SC_METHOD(act);
-    sensitive << agenda_.event();
-    dont_initialize();
 }
 
 void port::forward(unsigned, transfer& message, phase what, picoseconds delay) {

@@ -64,7 +64,6 @@ public:
 
     /// Parameters are `NAME.slack_bytes` ...; `port.slack_bytes` for all link ports of cards.
     port(const sc_core::sc_module_name& name, port_client& client);
-    SC_HAS_PROCESS(port);
 
     /// Begins a packet, or continues one of which `last` was false. The bytes (route first) become available
     /// to the wire from now on, one each `period` (0: all at once); with `last` the CRC-8 and GAP follow.

@@ -110,7 +110,7 @@ crossbar_switch::crossbar_switch(const sc_core::sc_module_name& name, unsigned p
       dead_ports(*this, "dead_ports", "packets dropped: no cable at the output"),
       output_wait(*this, "output_wait", "from a request for an output to its grant"),
       peers_(ports, "an unnamed end"),
-      agenda_(kinds, ports) {
+      agenda_(kinds, ports, [this] { act(); }) {
     endpoint& self = *this;
     for (unsigned i = 0; i < ports; ++i) {
         in.push_back(std::make_unique<target_socket>(("in" + std::to_string(i)).c_str()));
@@ -125,9 +125,6 @@ crossbar_switch::crossbar_switch(const sc_core::sc_module_name& name, unsigned p
         crossing.push_back(std::make_unique<sim::span_probe>(*this, "out" + std::to_string(i),
                                                              "a packet, from its grant to its GAP"));
     }
-    SC_METHOD(act);
-    sensitive << agenda_.event();
-    dont_initialize();
 }
 
 crossbar_switch::~crossbar_switch() = default;

@@ -44,7 +44,6 @@ public:
     /// `ports` are there; those that are not bound to a cable are dead.
     crossbar_switch(const sc_core::sc_module_name& name, unsigned ports);
     ~crossbar_switch() override;
-    SC_HAS_PROCESS(crossbar_switch);
 
     unsigned ports() const { return static_cast<unsigned>(in.size()); }
 

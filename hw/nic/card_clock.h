@@ -2,8 +2,6 @@
 // The clock of the card, and the order of what happens on one of its edges.
 #pragma once
 
-#include <systemc>
-
 #include "hw/nic/lanai/slots.h"
 #include "hw/sim/clock_domain.h"
 #include "hw/sim/time.h"
@@ -26,8 +24,6 @@ public:
     sim::picoseconds time_of(cycle c, phase p = phase::arrive) const {
         return domain_.edge(c) + static_cast<sim::picoseconds>(p);
     }
-    /// What an event is notified with to fire in that cycle; at once when that is past.
-    sc_core::sc_time until(cycle c, phase p = phase::arrive) const { return sim::delay_until(time_of(c, p)); }
 
     /// The cycle that is not over: the first whose edge is not before now. What is asked for now can be
     /// granted in it.

@@ -33,11 +33,7 @@ std::uint32_t block_checksum::result() const {
 }
 
 dma_channel::dma_channel(const sc_core::sc_module_name& name, host_dma& dma, unsigned number)
-    : module(name), state(*this, "state", 3, "what the channel does", states), dma_(dma), number_(number) {
-    SC_METHOD(timeout);
-    sensitive << timer_;
-    dont_initialize();
-}
+    : module(name), state(*this, "state", 3, "what the channel does", states), dma_(dma), number_(number) {}
 
 void dma_channel::enter(activity next) {
     activity_ = next;
@@ -48,7 +44,7 @@ void dma_channel::after(std::uint64_t clocks, void (dma_channel::*then)()) {
     then_ = then;
     const cycle at = dma_.clock_.current() + clocks;
     dma_.memory_.host_dma.expect(at);
-    timer_.notify(dma_.clock_.until(at));
+    timer_.no_later_than(dma_.clock_.time_of(at));
 }
 
 void dma_channel::set_base(std::uint32_t address) {

@@ -72,11 +72,7 @@ host_dma::host_dma(const sc_core::sc_module_name& name, const card_clock& clock,
       memory_(memory),
       registers_(registers),
       master_(master),
-      channels_{&channel0, &channel1, &channel2, &channel3} {
-    SC_METHOD(arbitrate);
-    sensitive << arbitrate_;
-    dont_initialize();
-}
+      channels_{&channel0, &channel1, &channel2, &channel3} {}
 
 bool host_dma::grantable(unsigned n) const {
     const dma_channel& c = *channels_[n];
@@ -100,7 +96,7 @@ void host_dma::arbitrate() {
 
 void host_dma::release_engine(const dma_channel& by) {
     std::erase(busy_, &by);
-    request_engine();
+    if (std::ranges::any_of(channels_, &dma_channel::wants_engine)) request_engine();
 }
 
 }  // namespace vinic::nic

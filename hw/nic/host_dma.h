@@ -27,6 +27,7 @@
 #include "hw/sim/parameter.h"
 #include "hw/sim/probe.h"
 #include "hw/sim/statistic.h"
+#include "hw/sim/timer.h"
 #include "hw/sim/unit.h"
 
 namespace vinic::nic {
@@ -50,7 +51,6 @@ public:
     enum class activity : std::uint8_t { idle, wait, fetch, setup, transfer, write_back, failed };
 
     dma_channel(const sc_core::sc_module_name& name, host_dma& dma, unsigned number);
-    SC_HAS_PROCESS(dma_channel);
 
     sim::counter<sim::unit::transactions> blocks{*this, "blocks", "blocks done"};
     sim::counter<sim::unit::bytes> bytes_to_card{*this, "bytes_to_card", "bytes moved from the host"};
@@ -80,7 +80,6 @@ public:
     // For host_dma.
     bool wants_engine() const { return wants_engine_; }
     bool to_card() const { return (block_.next_and_flags & abi::dma_flag_host_to_lanai) != 0; }
-    bool descriptor_known() const { return known_; }
     void engine_granted();
 
 private:
@@ -93,7 +92,6 @@ private:
 
     void enter(activity next);
     void after(std::uint64_t clocks, void (dma_channel::*then)());
-    void timeout() { (this->*then_)(); }
     // The life of a block.
     void next_block();
     void begin_fetch();
@@ -144,7 +142,7 @@ private:
     bool dropping_ = false;    // reset or bus error: what the bus still brings is dropped
     std::uint64_t epoch_ = 0;  // counts these
 
-    sc_core::sc_event timer_;
+    sim::timer timer_{[this] { (this->*then_)(); }};
     void (dma_channel::*then_)() = nullptr;
 };
 
@@ -154,7 +152,6 @@ public:
 
     host_dma(const sc_core::sc_module_name& name, const card_clock& clock, sram& memory,
              special_registers& registers, bus::master& master);
-    SC_HAS_PROCESS(host_dma);
 
     sim::parameter<std::uint64_t> engines;
     sim::parameter<std::string> arbitration;
@@ -175,7 +172,7 @@ public:
 
 private:
     friend class dma_channel;
-    void request_engine() { arbitrate_.notify(clock_.until(clock_.current(), phase::arbitrate)); }
+    void request_engine() { arbitrate_.no_later_than(clock_.time_of(clock_.current(), phase::arbitrate)); }
     void release_engine(const dma_channel& by);
     void arbitrate();
     bool grantable(unsigned n) const;
@@ -187,7 +184,7 @@ private:
     std::array<dma_channel*, channel_count> channels_;
     std::vector<const dma_channel*> busy_;
     unsigned next_ = 0;  // round robin
-    sc_core::sc_event arbitrate_;
+    sim::timer arbitrate_{[this] { arbitrate(); }};
 };
 
 }  // namespace vinic::nic

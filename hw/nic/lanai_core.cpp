@@ -93,9 +93,6 @@ lanai_core::lanai_core(const sc_core::sc_module_name& name, const card_clock& cl
       exchange(*this, "exchange", "loads and stores between the core and the rest of its card") {
     if (slice_max_cycles < slice_min_cycles)
         throw sim::input_error("{}.slice_max_cycles is below slice_min_cycles", this->name());
-    SC_METHOD(step);
-    sensitive << step_;
-    dont_initialize();
     sim::simulation::current().on_commit([this] { finish(); });
 }
 
@@ -171,7 +168,7 @@ void lanai_core::release_reset() {
     core_.reset(first);
     disturbed_at_ = first;
     state.set(1);
-    step_.notify(clock_.until(first, phase::issue));
+    step_.no_later_than(clock_.time_of(first, phase::issue));
 }
 
 void lanai_core::sync() {
@@ -181,9 +178,9 @@ void lanai_core::sync() {
     learn(next);
     // It may go on as soon as the others are through, if nobody else is to come on this edge.
     if (lockstep || memory_.next_access(next - 1) == next)
-        step_.notify(clock_.until(next, phase::issue));
+        step_.no_later_than(clock_.time_of(next, phase::issue));
     else
-        step_.notify(sc_core::SC_ZERO_TIME);
+        step_.no_later_than(sim::now());
 }
 
 void lanai_core::sync_for_read(std::uint32_t address, std::size_t bytes) {
@@ -282,7 +279,7 @@ void lanai_core::step() {
             if (in_reset_) return;
         }
     }
-    if (plan.at != lanai::never) step_.notify(clock_.until(plan.at, phase::issue));
+    if (plan.at != lanai::never) step_.no_later_than(clock_.time_of(plan.at, phase::issue));
 }
 
 std::string lanai_core::place(std::uint32_t at) const {

@@ -21,6 +21,7 @@
 #include "hw/sim/parameter.h"
 #include "hw/sim/probe.h"
 #include "hw/sim/statistic.h"
+#include "hw/sim/timer.h"
 
 namespace vinic::nic {
 
@@ -66,7 +67,6 @@ class lanai_core : public sim::module, public core_port {
 public:
     lanai_core(const sc_core::sc_module_name& name, const card_clock& clock, sram& memory,
                lanai::device_port& devices);
-    SC_HAS_PROCESS(lanai_core);
 
     sim::parameter<bool> lockstep;
     sim::parameter<std::uint64_t> slice_min_cycles;
@@ -155,7 +155,7 @@ private:
     std::string place(std::uint32_t pc) const;
 
     const symbol_source* symbols_ = nullptr;
-    sc_core::sc_event step_;
+    sim::timer step_{[this] { step(); }};
     bool in_reset_ = true;
     bool executing_ = false;  // a register access: the core stands exactly there
     cycle disturbed_at_ = 0;  // when somebody last synced the core

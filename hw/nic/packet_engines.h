@@ -34,6 +34,7 @@
 #include "hw/sim/parameter.h"
 #include "hw/sim/probe.h"
 #include "hw/sim/statistic.h"
+#include "hw/sim/timer.h"
 #include "hw/sim/unit.h"
 
 namespace vinic::nic {
@@ -42,7 +43,6 @@ class send_dma : public sim::module {
 public:
     send_dma(const sc_core::sc_module_name& name, const card_clock& clock, sram& memory,
              special_registers& registers);
-    SC_HAS_PROCESS(send_dma);
 
     sim::parameter<std::uint64_t> start_clocks;
 
@@ -85,14 +85,13 @@ private:
     std::uint64_t wire_base_ = 0;  // number of its first byte at the port
     std::vector<std::uint8_t> data_;
     sim::picoseconds began_ = 0;
-    sc_core::sc_event launch_;
+    sim::timer launch_{[this] { launch(); }};
 };
 
 class receive_dma : public sim::module {
 public:
     receive_dma(const sc_core::sc_module_name& name, const card_clock& clock, const chip_traits& traits,
                 sram& memory, special_registers& registers);
-    SC_HAS_PROCESS(receive_dma);
 
     sim::parameter<std::uint64_t> pointer_bytes;
 
@@ -156,7 +155,7 @@ private:
     std::uint32_t crc32_remainder_ = 0;
     std::uint8_t remainder_ = 0;
     sim::picoseconds began_ = 0;
-    sc_core::sc_event react_;
+    sim::timer react_{[this] { react(); }};
 };
 
 /// Hands the calls of the link port to the two engines.

@@ -89,9 +89,6 @@ pci_interface::pci_interface(const sc_core::sc_module_name& name, const card_clo
       dma_(dma),
       doorbells_(doorbells),
       delayed_(delayed_reads, discard_clocks) {
-    SC_METHOD(store_word);
-    sensitive << word_;
-    dont_initialize();
     store_little(config_.data(), std::uint32_t{device_id} << 16 | vendor_id);
     store_little(config_.data() + config_class, network_controller_class | revision);
     config_[config_interrupt + 1] = 1;  // INTA#
@@ -216,12 +213,12 @@ void pci_interface::pump() {
     busy_ = true;
     posted_write& w = queue_.front();
     if (w.where != region::sram) {
-        word_.notify(clock_.until(clock_.seen() + register_clocks));
+        word_.no_later_than(clock_.time_of(clock_.seen() + register_clocks));
     } else if (memory_.holds(w.offset, w.bytes.size())) {
         memory_.host_access.write(
             w.offset, w.bytes, [this] { written(); }, 0, {}, clock_.seen());
     } else {
-        word_.notify(clock_.until(clock_.seen()));  // to no SRAM: without effect
+        word_.no_later_than(clock_.time_of(clock_.seen()));  // to no SRAM: without effect
     }
 }
 
@@ -245,7 +242,7 @@ void pci_interface::store_word() {
 void pci_interface::word_stored() {
     if (queue_.empty()) return;  // a board reset
     if (queue_.front().done < queue_.front().bytes.size())
-        word_.notify(clock_.until(clock_.seen()));
+        word_.no_later_than(clock_.time_of(clock_.seen()));
     else
         written();
 }

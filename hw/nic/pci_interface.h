@@ -26,6 +26,7 @@
 #include "hw/sim/parameter.h"
 #include "hw/sim/probe.h"
 #include "hw/sim/statistic.h"
+#include "hw/sim/timer.h"
 #include "hw/sim/unit.h"
 
 namespace vinic::nic {
@@ -35,7 +36,6 @@ public:
     pci_interface(const sc_core::sc_module_name& name, const card_clock& clock,
                   const bus::bus_properties& bus, sram& memory, special_registers& registers, host_dma& dma,
                   doorbell_region& doorbells);
-    SC_HAS_PROCESS(pci_interface);
 
     sim::parameter<std::uint64_t> decode_clocks;
     sim::parameter<bool> wide;
@@ -124,7 +124,7 @@ private:
     std::uint32_t control_ = 0;
     std::array<std::uint32_t, 16> pointers_{};
     std::array<std::uint8_t, 64> config_{};
-    sc_core::sc_event word_;
+    sim::timer word_{[this] { store_word(); }};
     settled_value posted_seen_{posted};
     // What ended at this instant: a tenure that begins at it does not know yet.
     sim::picoseconds freed_at_ = sim::never;

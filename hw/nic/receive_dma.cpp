@@ -33,9 +33,6 @@ receive_dma::receive_dma(const sc_core::sc_module_name& name, const card_clock& 
       clock_(clock),
       memory_(memory),
       registers_(registers) {
-    SC_METHOD(react);
-    sensitive << react_;
-    dont_initialize();
     for (const chip_register which : {chip_register::rmp, chip_register::rmw, chip_register::rmc})
         registers.connect(which, {[this](cycle at) { return pointer(at); },
                                   [this, starts_crc32 = which == chip_register::rmc](std::uint32_t v, cycle) {
@@ -67,14 +64,14 @@ void receive_dma::arm(std::uint32_t last_word, cycle) {
     memory_.require(rmp_, room_, "receive DMA");
     armed_ = true;
     show();
-    if (head_) react_.notify(clock_.until(clock_.current()));
+    if (head_) react_.no_later_than(clock_.time_of(clock_.current()));
 }
 
 /// A head that arrives is seen on the next edge.
 void receive_dma::on_head() {
     head_ = true;
     told_ = false;
-    react_.notify(clock_.until(clock_.seen()));
+    react_.no_later_than(clock_.time_of(clock_.seen()));
 }
 
 void receive_dma::react() {

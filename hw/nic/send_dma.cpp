@@ -31,9 +31,6 @@ send_dma::send_dma(const sc_core::sc_module_name& name, const card_clock& clock,
       clock_(clock),
       memory_(memory),
       registers_(registers) {
-    SC_METHOD(launch);
-    sensitive << launch_;
-    dont_initialize();
     registers.connect(chip_register::smp, {[this](cycle) { return smp_; },
                                            [this](std::uint32_t v, cycle at) { set_pointer(v, at); }});
     registers.connect(chip_register::sa, {[this](cycle) { return sa_; },
@@ -77,7 +74,7 @@ void send_dma::start(std::uint32_t last_word, bool last, cycle at) {
     began_ = sim::now();
     state.set(last ? 2 : 1);
     memory_.send.expect(at + start_clocks);
-    launch_.notify(clock_.until(at + start_clocks));
+    launch_.no_later_than(clock_.time_of(at + start_clocks));
 }
 
 /// Carries the CRC-32 on over the part, and puts it behind the last one.

@@ -116,9 +116,6 @@ special_registers::special_registers(const sc_core::sc_module_name& name, const 
     if (traits.kind == chip::lanai7)
         for (const e event : {e::wake1, e::wake2})
             masks_[static_cast<std::size_t>(event)] = abi::lanai9::ISR_WAKE0;
-    SC_METHOD(update_interrupt);
-    sensitive << interrupt_event_;
-    dont_initialize();
 }
 
 void special_registers::connect(chip_register which, handler by) {
@@ -285,7 +282,7 @@ void special_registers::enable_interrupt(bool on) {
 /// After everything that arrives on the edge.
 void special_registers::plan_interrupt() {
     if (interrupt_enabled_ || interrupt_driven_)
-        interrupt_event_.notify(clock_.until(clock_.seen(), phase::arbitrate));
+        interrupt_timer_.no_later_than(clock_.time_of(clock_.seen(), phase::arbitrate));
 }
 
 void special_registers::update_interrupt() {
@@ -301,7 +298,7 @@ void special_registers::update_interrupt() {
     cycle next = lanai::never;
     for (std::size_t n = 0; n < timers_.size(); ++n)
         if ((word(r::eimr) & mask_of(timer_events[n])) != 0) next = std::min(next, timers_[n].seen_from);
-    if (next != lanai::never) interrupt_event_.notify(clock_.until(next, phase::arbitrate));
+    if (next != lanai::never) interrupt_timer_.no_later_than(clock_.time_of(next, phase::arbitrate));
 }
 
 void special_registers::store_simulator_port(std::uint32_t address, std::uint32_t value) {

@@ -23,6 +23,7 @@
 #include "hw/sim/parameter.h"
 #include "hw/sim/probe.h"
 #include "hw/sim/statistic.h"
+#include "hw/sim/timer.h"
 #include "hw/sim/unit.h"
 
 namespace vinic::nic {
@@ -94,7 +95,6 @@ class special_registers : public sim::module, public lanai::device_port {
 public:
     special_registers(const sc_core::sc_module_name& name, const card_clock& clock, const chip_traits& traits,
                       sram& memory);
-    SC_HAS_PROCESS(special_registers);
 
     sim::parameter<std::uint64_t> tick_ps;
 
@@ -180,7 +180,7 @@ private:
     bool interrupt_enabled_ = false;
     bool interrupt_driven_ = false;
     std::string line_;
-    sc_core::sc_event interrupt_event_;
+    sim::timer interrupt_timer_{[this] { update_interrupt(); }};
     settled_value isr_seen_{isr};
 };
 

@@ -22,14 +22,7 @@ const char* name_of(lanai::sram_port port) {
 }  // namespace
 
 sram_port::sram_port(const sc_core::sc_module_name& name, sram& memory, lanai::sram_port port)
-    : module(name), memory_(memory), port_(port) {
-    SC_METHOD(arbitrate);
-    sensitive << arbitrate_;
-    dont_initialize();
-    SC_METHOD(commit);
-    sensitive << commit_;
-    dont_initialize();
-}
+    : module(name), memory_(memory), port_(port) {}
 
 void sram_port::read(std::uint32_t address, std::span<std::uint8_t> data, finished done, unsigned rank,
                      pace speed, cycle first) {
@@ -73,7 +66,7 @@ void sram_port::ask(burst b) {
 
 void sram_port::arbitrate_in(cycle at) {
     begin_at_ = std::min(begin_at_, at);
-    arbitrate_.notify(memory_.clock_.until(at, phase::arbitrate));
+    arbitrate_.no_later_than(memory_.clock_.time_of(at, phase::arbitrate));
 }
 
 void sram_port::reserve(std::uint64_t count, pace speed, cycle first) {
@@ -155,8 +148,7 @@ cycle sram_port::end_of_burst() const {
 
 void sram_port::plan_commit() {
     commit_at_ = end_of_burst();
-    commit_.cancel();
-    commit_.notify(memory_.clock_.until(commit_at_));
+    commit_.set(memory_.clock_.time_of(commit_at_));
 }
 
 void sram_port::commit() {

@@ -11,12 +11,12 @@
 #include <array>
 #include <cstdint>
 #include <cstdlib>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "hw/nic/card_clock.h"
 #include "hw/nic/chip.h"
@@ -25,6 +25,7 @@
 #include "hw/sim/parameter.h"
 #include "hw/sim/probe.h"
 #include "hw/sim/statistic.h"
+#include "hw/sim/timer.h"
 #include "hw/sim/unit.h"
 
 namespace vinic::nic {
@@ -41,7 +42,6 @@ struct pace {
 class sram_port : public sim::module {
 public:
     sram_port(const sc_core::sc_module_name& name, sram& memory, lanai::sram_port port);
-    SC_HAS_PROCESS(sram_port);
 
     /// Slots of the SRAM taken.
     class slot_count : public sim::statistic {
@@ -122,9 +122,9 @@ private:
 
     sram& memory_;
     lanai::sram_port port_;
-    sc_core::sc_event arbitrate_;
-    sc_core::sc_event commit_;
-    std::deque<burst> waiting_;
+    sim::timer arbitrate_{[this] { arbitrate(); }};
+    sim::timer commit_{[this] { commit(); }};
+    std::vector<burst> waiting_;
     bool active_ = false;
     burst current_;
     std::optional<reservation> reservation_;

@@ -5,12 +5,14 @@
 
 #include "hw/sim/probe.h"
 #include "hw/sim/statistic.h"
+#include "hw/sim/timer.h"
 
 namespace vinic::sim {
 
 namespace {
 
 simulation* current_simulation = nullptr;
+std::unique_ptr<calendar> current_calendar;
 
 template <typename T>
 void enter(std::map<std::string, T*>& where, T& what) {
@@ -27,9 +29,11 @@ simulation::simulation(configuration config, std::uint64_t seed)
     if (current_simulation) throw std::logic_error("one simulation at a time");
     current_simulation = this;
     sc_core::sc_curr_simcontext = kernel_.get();
+    current_calendar = std::make_unique<calendar>();
 }
 
 simulation::~simulation() {
+    current_calendar.reset();
     sc_core::sc_curr_simcontext = outer_kernel_;
     current_simulation = nullptr;
 }
@@ -37,6 +41,11 @@ simulation::~simulation() {
 simulation& simulation::current() {
     if (!current_simulation) throw std::logic_error("no simulation");
     return *current_simulation;
+}
+
+calendar& calendar::current() {
+    if (!current_calendar) throw std::logic_error("no simulation");
+    return *current_calendar;
 }
 
 void simulation::add(statistic& what) { enter(statistics_, what); }

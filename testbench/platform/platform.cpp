@@ -5,6 +5,7 @@
 
 #include "firmware/abi/chips.h"
 #include "hw/sim/error.h"
+#include "hw/sim/timer.h"
 #include "testbench/platform/firmware_symbols.h"
 #include "testbench/platform/topology.h"
 #include "vipl/program.h"
@@ -85,7 +86,10 @@ platform::~platform() = default;
 void platform::build(const design& from, const driver::card_image& image, const platform_mode& mode) {
     const auto count = static_cast<unsigned>(from.node_count());
     const link::topology layout = build_topology(from.topology, count);
-    if (mode.shuffle) dummies_ = std::make_unique<dummy_events>("dummy_events", mode.shuffle);
+    if (mode.shuffle) {
+        sim::calendar::current().shuffle(mode.shuffle);
+        dummies_ = std::make_unique<dummy_events>("dummy_events", mode.shuffle);
+    }
     fabric_ = std::make_unique<link::fabric>("fabric", layout);
     measurement_ = std::make_unique<measurement>("workload");
     nodes_.resize(count);

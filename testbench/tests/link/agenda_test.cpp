@@ -15,12 +15,7 @@ namespace {
 
 /// Does what its agenda says and writes down when.
 struct worker : sim::module {
-    worker() : sim::module("worker"), todo(4, 3) {
-        SC_HAS_PROCESS(worker);
-        SC_METHOD(act);
-        sensitive << todo.event();
-        dont_initialize();
-    }
+    worker() : sim::module("worker"), todo(4, 3, [this] { act(); }) {}
     void act() {
         while (const auto item = todo.next()) {
             done.emplace_back(sim::now(), item->kind, item->port);

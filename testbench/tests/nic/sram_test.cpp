@@ -23,12 +23,12 @@ struct bench {
 
     /// Asks in cycle `at` for a read and notes the cycle of its end.
     void read(sram_port& port, cycle at, std::uint32_t address, std::size_t bytes, cycle& end,
-              unsigned rank = 0, pace speed = {}) {
+              unsigned rank = 0, pace speed = {}, cycle first = 0) {
         buffers.push_back(std::vector<std::uint8_t>(bytes));
         auto& buffer = buffers.back();
-        script.at(clock.time_of(at), [&, address, rank, speed] {
+        script.at(clock.time_of(at), [&, address, rank, speed, first] {
             port.read(
-                address, buffer, [&] { end = clock.current(); }, rank, speed);
+                address, buffer, [&] { end = clock.current(); }, rank, speed, first);
         });
     }
     std::deque<std::vector<std::uint8_t>> buffers;
@@ -109,6 +109,19 @@ TEST(sram, lower_priority_fills_the_gaps) {
     sc_core::sc_start();
     EXPECT_EQ(receive, 17u);
     EXPECT_EQ(send, 18u);
+}
+
+TEST(sram, a_burst_for_later_lets_others_of_its_port_go_before) {
+    bench b;
+    cycle later = 0, now = 0, better = 0;
+    b.read(b.memory.host_dma, 5, 0, 64, later, 4, {}, 20);
+    b.read(b.memory.host_dma, 8, 0, 24, now, 4);              // slots 8..10
+    b.read(b.memory.host_dma, 15, 0, 16, better, 0, {}, 20);  // slots 20, 21
+    sc_core::sc_start();
+    EXPECT_EQ(now, 11u);
+    EXPECT_EQ(better, 22u);
+    EXPECT_EQ(later, 30u);  // 22..29
+    EXPECT_EQ(b.memory.host_dma.wait_clocks.value(), 2u);
 }
 
 TEST(sram, a_port_serves_by_rank_then_by_arrival) {

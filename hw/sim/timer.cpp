@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hw/sim/timer.h"
+
+#include <utility>
+
+namespace vinic::sim {
+
+namespace {
+
+/// As now(), without a call into the kernel's library.
+picoseconds present() { return sc_core::sc_get_curr_simcontext()->time_stamp().value(); }
+
+}  // namespace
+
+timer::timer(std::function<void()> action) : calendar_(calendar::current()), action_(std::move(action)) {}
+
+void timer::set(picoseconds at) {
+    if (soon_ ? at <= present() : at == due_) return;
+    cancel();
+    due_ = at;
+    if (at != never) calendar_.insert(*this);
+}
+
+void timer::cancel() {
+    if (due_ != never) calendar_.remove(*this);
+}
+
+calendar::calendar() : due_event_("due"), soon_event_("soon") {
+    sc_core::sc_spawn_options method;
+    method.spawn_method();
+    method.dont_initialize();
+    method.set_sensitivity(&due_event_);
+    method.set_sensitivity(&soon_event_);
+    sc_core::sc_spawn([this] { act(); }, "calendar", &method);
+}
+
+void calendar::insert(timer& what) {
+    if (const picoseconds now = present(); what.due_ <= now) {
+        const bool running = sc_core::sc_get_status() == sc_core::SC_RUNNING;
+        what.soon_ = true;
+        what.due_ = now;
+        what.place_ = soon_.size();
+        soon_.push_back({running ? sc_core::sc_delta_count() + 1 : 0, &what});
+        soon_event_.notify(sc_core::SC_ZERO_TIME);
+        return;
+    }
+    const std::uint64_t rank = order_ ? order_->below(~std::uint64_t{0}) : set_++;
+    heap_.emplace_back();
+    sift_up(heap_.size() - 1, {what.due_, rank, &what});
+    arm();
+}
+
+void calendar::remove(timer& what) {
+    what.due_ = never;
+    if (std::exchange(what.soon_, false)) {
+        soon_[what.place_].what = nullptr;
+        return;
+    }
+    const std::size_t hole = what.place_;
+    const entry last = heap_.back();
+    heap_.pop_back();
+    if (hole != heap_.size()) {
+        if (hole != 0 && last < heap_[(hole - 1) / 2])
+            sift_up(hole, last);
+        else
+            sift_down(hole, last);
+    }
+    arm();
+}
+
+void calendar::place(std::size_t at, const entry& e) {
+    heap_[at] = e;
+    e.what->place_ = at;
+}
+
+void calendar::sift_up(std::size_t hole, const entry& e) {
+    while (hole != 0) {
+        const std::size_t parent = (hole - 1) / 2;
+        if (!(e < heap_[parent])) break;
+        place(hole, heap_[parent]);
+        hole = parent;
+    }
+    place(hole, e);
+}
+
+void calendar::sift_down(std::size_t hole, const entry& e) {
+    for (std::size_t child; (child = 2 * hole + 1) < heap_.size(); hole = child) {
+        if (child + 1 < heap_.size() && heap_[child + 1] < heap_[child]) ++child;
+        if (!(heap_[child] < e)) break;
+        place(hole, heap_[child]);
+    }
+    place(hole, e);
+}
+
+/// What is set meanwhile lies in the future or in the next delta cycle.
+void calendar::act() {
+    const picoseconds now = present();
+    if (armed_ <= now) armed_ = never;
+    acting_ = true;
+    if (!soon_.empty()) act_soon();
+    while (!heap_.empty() && heap_.front().at <= now) {
+        timer& first = *heap_.front().what;
+        remove(first);
+        first.action_();
+    }
+    acting_ = false;
+    arm();
+}
+
+/// Those that were set before this delta cycle, so that whatever else happens in the cycle in which a timer
+/// is set comes before it.
+void calendar::act_soon() {
+    std::size_t due = 0;
+    while (due < soon_.size() && soon_[due].from <= sc_core::sc_delta_count()) ++due;
+    for (std::size_t i = due; order_ && i > 1; --i) {
+        std::swap(soon_[i - 1], soon_[order_->below(i)]);
+        if (timer* moved = soon_[i - 1].what) moved->place_ = i - 1;
+    }
+    if (order_ && due > 0 && soon_[0].what) soon_[0].what->place_ = 0;
+    for (std::size_t i = 0; i < due; ++i) {
+        timer* what = soon_[i].what;
+        if (!what) continue;
+        remove(*what);
+        what->action_();
+    }
+    soon_.erase(soon_.begin(), soon_.begin() + static_cast<std::ptrdiff_t>(due));
+    for (std::size_t i = 0; i < soon_.size(); ++i)
+        if (soon_[i].what) soon_[i].what->place_ = i;
+}
+
+void calendar::arm() {
+    if (acting_) return;
+    const picoseconds first = heap_.empty() ? never : heap_.front().at;
+    if (first == armed_) return;
+    if (armed_ != never) due_event_.cancel();
+    armed_ = first;
+    if (first != never) due_event_.notify(to_sc_time(first - present()));
+}
+
+}  // namespace vinic::sim
