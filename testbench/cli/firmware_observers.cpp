@@ -20,12 +20,12 @@ firmware_observers::firmware_observers(const trace_options& options, const platf
             trace_.has_value());
 }
 
-void firmware_observers::flush() {
-    if (trace_) trace_->flush();
+void firmware_observers::flush(sim::picoseconds now) {
+    if (trace_) trace_->flush(now);
 }
 
 void firmware_observers::finish() {
-    flush();
+    flush(sim::never);
     if (profile_) profile_->finish();
 }
 

@@ -19,7 +19,7 @@ public:
 
     bool record() const { return trace_.has_value(); }
     /// When all cores have committed.
-    void flush();
+    void flush(sim::picoseconds now);
     void finish();
     /// Null when nobody asked for it.
     const testbench::profile* profile() const { return profile_ ? &*profile_ : nullptr; }

@@ -119,7 +119,7 @@ status simulate(const simulation_options& options, const subject& what, const de
     if (watching.record() || cores.record())
         driver.between_stretches([&](sim::picoseconds now) {
             watching.flush(now);
-            cores.flush();
+            cores.flush(now);
         });
     statistics_series series(built.simulation());
     if (options.statistics_every)

@@ -54,11 +54,12 @@ void instruction_trace::add(std::size_t core, sim::picoseconds at, const lanai::
         pending_.push_back({at, core, r});
 }
 
-void instruction_trace::flush() {
+void instruction_trace::flush(sim::picoseconds before) {
     std::ranges::stable_sort(
         pending_, [](const held& a, const held& b) { return a.at != b.at ? a.at < b.at : a.core < b.core; });
-    for (const held& h : pending_) write(h);
-    pending_.clear();
+    const auto later = std::ranges::lower_bound(pending_, before, {}, &held::at);
+    for (auto h = pending_.begin(); h != later; ++h) write(*h);
+    pending_.erase(pending_.begin(), later);
     file_.flush();
 }
 

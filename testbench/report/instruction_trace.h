@@ -29,8 +29,9 @@ public:
                       instruction_filter filter);
 
     void add(std::size_t core, sim::picoseconds at, const lanai::instruction_record& r);
-    /// When all cores have committed up to some instant: writes what there is.
-    void flush();
+    /// When all cores have committed up to `before`: writes what issued before it. Another core may still issue
+    /// at that very instant.
+    void flush(sim::picoseconds before);
 
 private:
     struct held {
