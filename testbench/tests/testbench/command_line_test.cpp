@@ -43,7 +43,7 @@ TEST(command_line, version) {
 TEST(command_line, help_of_every_verb_shows_examples) {
     const program vinic;
     for (const char* verb :
-         {"", "run ", "designs ", "params ", "stats ", "firmware ", "firmware build ", "compare ", "study ",
+         {"", "run ", "exec ", "designs ", "params ", "stats ", "firmware ", "firmware build ", "compare ", "study ",
           "study check ", "study run ", "study status ", "study show ", "study report ", "study export ",
           "study point ", "study diff "}) {
         const auto outcome = vinic.run(std::string(verb) + "--help");

@@ -60,9 +60,6 @@ int main(void) {
         call_server(&e, "node1");
     else
         wait_for_client(&e);
-    strcpy(on_stack + 9000, "untouched");
-    transfer("stack", on_stack + 100, 8000, 1);
-    if (strcmp(on_stack + 9000, "untouched") != 0) printf("the stack has changed\n");
     transfer(".data", in_data + 3, 8000, 2);
     transfer(".bss", in_bss + 5, 8000, 3);
     transfer("heap", heap + 11, 30000, 4);
@@ -86,6 +83,10 @@ int main(void) {
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) printf("the child failed\n");
     if (in_bss[100] != 5) printf("the child's store is seen\n");
     transfer(".bss after fork", in_bss, 8192, 10);
+
+    strcpy(on_stack + 9000, "untouched");
+    transfer("stack", on_stack + 100, 8000, 1);
+    if (strcmp(on_stack + 9000, "untouched") != 0) printf("the stack has changed\n");
 
     a.Ptag = e.tag;
     a.EnableRdmaWrite = a.EnableRdmaRead = VIP_FALSE;
