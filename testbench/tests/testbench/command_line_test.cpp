@@ -43,9 +43,9 @@ TEST(command_line, version) {
 TEST(command_line, help_of_every_verb_shows_examples) {
     const program vinic;
     for (const char* verb :
-         {"", "run ", "exec ", "designs ", "params ", "stats ", "firmware ", "firmware build ", "compare ", "study ",
-          "study check ", "study run ", "study status ", "study show ", "study report ", "study export ",
-          "study point ", "study diff "}) {
+         {"", "run ", "exec ", "designs ", "params ", "stats ", "firmware ", "firmware build ", "compare ",
+          "study ", "study check ", "study run ", "study status ", "study show ", "study report ",
+          "study export ", "study point ", "study diff "}) {
         const auto outcome = vinic.run(std::string(verb) + "--help");
         EXPECT_EQ(outcome.status, 0) << verb;
         EXPECT_TRUE(contains(outcome.output, "Examples:\n  vinic ")) << verb << outcome.output;
@@ -273,12 +273,13 @@ TEST(command_line, names_that_are_no_utf8_still_give_json) {
 TEST(bad_input, topology_speaks_of_the_users_switches) {
     const program vinic;
     const auto complaint = [&](const std::string& cables) {
-        vinic.write("t.yaml", "base: myvia\ntopology:\n  switches: {left: 8, right: 8}\n  cables: [" + cables +
-                                  "]\n");
+        vinic.write("t.yaml",
+                    "base: myvia\ntopology:\n  switches: {left: 8, right: 8}\n  cables: [" + cables + "]\n");
         return refusal(vinic, "run pingpong --design t.yaml");
     };
-    EXPECT_TRUE(contains(complaint("[node0, left:0], [node1, left:1]"), "switch right cannot be reached from "
-                                                                        "switch left"));
+    EXPECT_TRUE(contains(complaint("[node0, left:0], [node1, left:1]"),
+                         "switch right cannot be reached from "
+                         "switch left"));
     EXPECT_TRUE(contains(complaint("[node0, left:0], [node1, right:9], [left:7, right:7]"),
                          "there is no switch right port 9"));
     EXPECT_TRUE(contains(complaint("[node0, right:0], [node1, right:0], [left:7, right:7]"),
