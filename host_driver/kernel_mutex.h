@@ -7,7 +7,8 @@
 
 namespace vinic::driver {
 
-/// Mutual exclusion of processes in kernel mode.
+/// Mutual exclusion of processes in kernel mode, first come, first served: who gives it up hands it over,
+/// since another could take it before the one that was woken runs.
 class kernel_mutex {
 public:
     explicit kernel_mutex(const std::string& what) : free_("the lock of " + what) {}
@@ -15,13 +16,10 @@ public:
     class guard {
     public:
         guard(kernel_mutex& mutex, host::process& on) : mutex_(mutex) {
-            while (mutex_.held_) on.block(mutex_.free_);
+            if (mutex_.held_) on.block(mutex_.free_);
             mutex_.held_ = true;
         }
-        ~guard() {
-            mutex_.held_ = false;
-            mutex_.free_.wake_one();
-        }
+        ~guard() { mutex_.held_ = mutex_.free_.wake_one(); }
         guard(const guard&) = delete;
         guard& operator=(const guard&) = delete;
 
