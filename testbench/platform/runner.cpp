@@ -37,8 +37,6 @@ constexpr double stretch_seconds = 0.03;
 /// same in every mode.
 constexpr sim::picoseconds watch_interval = 1'000'000'000;  // 1 ms
 
-bool hung(const std::optional<ending>& end) { return end == ending::deadlock || end == ending::no_progress; }
-
 }  // namespace
 
 runner::runner(platform& what, clock::time_point started) : platform_(what), started_(started) {}
@@ -60,7 +58,6 @@ ending runner::run(std::optional<sim::picoseconds> until, const interrupt_guard&
         goal = std::min(std::max(goal, sim::now()) + stretch, stop);
         advance(goal, stop, until);
         end = end_at(stop, until);
-        if (hung(end) && outside_ && outside_(true)) end.reset();
         if (!end && interrupt.raised()) end = ending::interrupted;
         if (!end && outside_) outside_(false);
         if (!end && between_) settle();
@@ -123,9 +120,10 @@ std::optional<ending> runner::hangs() {
     if (!platform_.processes_wait()) return std::nullopt;
     platform_.sync();
     finish_instant();
-    if (platform_.quiet()) return ending::deadlock;
-    if (platform_.processes_wait() && platform_.out_of_patience()) return ending::no_progress;
-    return std::nullopt;
+    const bool quiet = platform_.quiet();
+    if (!quiet && !(platform_.processes_wait() && platform_.out_of_patience())) return std::nullopt;
+    if (outside_ && outside_(true)) return std::nullopt;
+    return quiet ? ending::deadlock : ending::no_progress;
 }
 
 void runner::start(sim::picoseconds goal, sc_core::sc_starvation_policy policy) {
