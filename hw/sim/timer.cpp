@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/sim/timer.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace vinic::sim {
@@ -54,6 +55,11 @@ void calendar::remove(timer& what) {
     what.due_ = never;
     if (std::exchange(what.soon_, false)) {
         soon_[what.place_].what = nullptr;
+        // A kernel with nothing to do must say so: nothing is left behind of what was cancelled.
+        if (!acting_ && std::ranges::all_of(soon_, [](const soon_entry& e) { return !e.what; })) {
+            soon_.clear();
+            soon_event_.cancel();
+        }
         return;
     }
     const std::size_t hole = what.place_;

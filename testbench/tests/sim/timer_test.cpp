@@ -42,6 +42,17 @@ TEST(timer, fires_once_at_its_time_those_of_one_instant_as_they_were_set) {
     EXPECT_EQ(b.fired, (list{{10, 2}, {20, 3}, {20, 1}, {30, 0}}));
 }
 
+TEST(timer, a_cancelled_one_leaves_nothing_in_the_kernel) {
+    bench b(2);
+    b.timers[0].set(10);
+    b.timers[1].set(now());
+    EXPECT_TRUE(sc_core::sc_pending_activity());
+    b.timers[0].cancel();
+    EXPECT_TRUE(sc_core::sc_pending_activity());
+    b.timers[1].cancel();
+    EXPECT_FALSE(sc_core::sc_pending_activity());
+}
+
 TEST(timer, can_be_moved_and_cancelled) {
     bench b(4);
     b.timers[0].set(10);
