@@ -153,6 +153,31 @@ TEST(pci_bus, fixed_priority_prefers_the_lowest_number) {
     EXPECT_EQ(order, (std::vector<std::uint64_t>{1, 0, 0, 0, 1, 1}));
 }
 
+// An owner that asks again in the same clock as others of less priority keeps its GNT#, whoever is heard
+// first; one that asks a clock later has lost it.
+TEST(pci_bus, fixed_priority_asks_who_keeps_the_grant_when_all_requests_of_a_clock_are_known) {
+    for (const int m0_is : {0, 1, 2}) {  // first, second at the same instant, a clock later
+        bench b(with(pci_64_66, {{"bus.arbitration", "fixed"}, {"bus.latency_timer_clocks", "32"}}));
+        auto& m0 = b.add_master("m0", 0);
+        auto& m1 = b.add_master("m1", 1);
+        auto& t = b.add_target("t", 0, 65536, 9);
+        recorder_client client;
+        auto bytes = pattern(4096);
+        auto j0 = write_job(0, bytes, client), again = write_job(0x2000, bytes, client);
+        auto j1 = write_job(0x4000, bytes, client);
+        b.at_clock(0, [&] { m0.start(j0); });
+        b.at_clock(10, [&] {
+            if (m0_is == 0) m0.start(again);
+            m1.start(j1);
+            if (m0_is == 1) m0.start(again);
+        });
+        if (m0_is == 2) b.at_clock(11, [&] { m0.start(again); });
+        b.run();
+        // As below: the timer ends it after 31 data phases.
+        EXPECT_EQ(t.moved[0].bytes, m0_is == 2 ? 31u * 8 : 4096u) << m0_is;
+    }
+}
+
 TEST(pci_bus, the_latency_timer_counts_only_when_another_master_wants_the_bus) {
     for (const bool contended : {false, true}) {
         bench b(with(pci_64_66, {{"bus.latency_timer_clocks", "32"}}));
