@@ -22,7 +22,7 @@ constexpr uint32_t fifo_size(uint32_t entries) { return entries <= 512 ? 0 : 1 +
 static_assert(512u << fifo_size(fifo_entries) == fifo_entries &&
               fifo_size(fifo_entries) <= abi::card_map::CONTROL_FIFO_SIZE_MASK);
 
-alignas(8) inline volatile doorbell_entry fifo_ring[fifo_entries];
+alignas(quarter * sizeof(doorbell_entry)) inline volatile doorbell_entry fifo_ring[fifo_entries];
 inline volatile doorbell_entry* fifo_next;
 
 [[gnu::noinline]] inline void quarter_taken(process& of) {
@@ -69,20 +69,43 @@ inline bool overtaken(const vi& of, uint32_t operation, uint32_t data) {
     return entry->address + 1;
 }
 
-[[gnu::always_inline]] inline void take_from_fifo(uint32_t address_and_one) {
+// A quarter as many entries as a process may have on their way: all that is done seldom is done then.
+[[gnu::noinline]] inline void end_of_stretch() {
+    if (fifo_next == fifo_ring + fifo_entries) fifo_next = fifo_ring;
+}
+
+// The VI whose send queue rings, 4 * doorbell_send being the offset in its page: (page, offset) moved right
+// by two is where it stands among `vis`, and one byte.
+[[gnu::always_inline]] inline vi& vi_of_send(uint32_t address) {
+    static_assert(abi::myvia::doorbell_send == 1 && abi::myvia::doorbell_page_bytes == 4096);
+    if constexpr (!card_is_big_endian) return vi_at(address / abi::myvia::doorbell_page_bytes);
+    return *reinterpret_cast<vi*>(opaque(reinterpret_cast<char*>(vis) - 1) + (address >> 2));
+}
+
+// The doorbell at `fifo_next`, which has rung.
+[[gnu::always_inline]] inline void take_from_fifo() {
     using namespace abi::myvia;
     volatile doorbell_entry* entry = fifo_next;
-    const uint32_t address = address_and_one - 1;
+    const uint32_t address = entry->address;
     const uint32_t data = entry->data;
     entry->address = doorbell_entry_free;
     ++entry;
-    fifo_next = entry == fifo_ring + fifo_entries ? fifo_ring : entry;
-    if (address < max_vis * doorbell_page_bytes && address % doorbell_page_bytes == 4 * doorbell_send) {
-        vi& of = vi_at(address / doorbell_page_bytes);
-        if (of.bell != no_process && express_doorbell(of, data)) return count_doorbell(of.bell);
+    fifo_next = entry;
+    const uint32_t other = (address << 20 ^ (4 * doorbell_send) << 20) | address >> 22;
+    static_assert(max_vis * doorbell_page_bytes == 1u << 22);
+    if (other == 0) [[likely]] {
+        vi& of = vi_of_send(address);
+        if (of.bell != no_process && express_doorbell(of, data)) [[likely]]
+            count_doorbell(of.bell);
+        else
+            handle_from_fifo(address, data);
+    } else {
+        handle_from_fifo(address, data);
     }
-    handle_from_fifo(address, data);
+    if (reinterpret_cast<uintptr_t>(entry) % (quarter * sizeof(doorbell_entry)) == 0) end_of_stretch();
 }
+
+[[gnu::noinline]] inline void take_one_from_fifo() { take_from_fifo(); }
 
 struct doorbell_fifo {
     static constexpr uint32_t wake_bit = hardware::ISR_WAKE0;
@@ -96,15 +119,11 @@ struct doorbell_fifo {
 
     static place next() { return fifo_next; }
     [[gnu::always_inline]] static uint32_t look(place at) { return rung(at); }
-    [[gnu::always_inline]] static void take(uint32_t what) { take_from_fifo(what); }
+    [[gnu::always_inline]] static void take(uint32_t) { take_from_fifo(); }
     static void poll_others() {}
 
     static void drain() {
-        for (uint32_t i = 0; i != fifo_entries; ++i) {
-            const uint32_t what = rung(fifo_next);
-            if (what == 0) return;
-            take_from_fifo(what);
-        }
+        for (uint32_t i = 0; i != fifo_entries && rung(fifo_next) != 0; ++i) take_one_from_fifo();
     }
 
     static void open(process& opened) { opened.left = quarter; }
