@@ -41,9 +41,9 @@ inline void poll() {
     } while ((rung | bits | asked | todo) == 0);
     next_bell = at;
     if (bits != 0) service(bits);
+    if (rung != 0) take_doorbells(*looked_at);
     if (arrived != 0) run_receive();
     if (first_scheduled != nullptr && !sending) run_send();
-    if (rung != 0) take_doorbells(*looked_at);
     if (asked != 0) run_command();
     run_events();
 }

@@ -11,11 +11,8 @@ namespace vinic::bvia {
 alignas(8) inline uint32_t fetched_segment[4];
 
 // Status bits, or 0.
-inline uint32_t find_segment(const vi& of, const descriptor& from, uint32_t index, segment& found) {
-    if (index < abi::myvia::slot_segments) {
-        found = from.segments[index];
-        return 0;
-    }
+[[gnu::noinline]] inline uint32_t fetch_segment(const vi& of, const descriptor& from, uint32_t index,
+                                                segment& found) {
     const uint64_t address = from.next + sizeof(abi::vi_control_segment) + index * sizeof(fetched_segment);
     if (address % sizeof(fetched_segment) != 0) return abi::vi_status_format_error;
     const region* where = find_region(from.next_handle, of.tag);
@@ -23,6 +20,13 @@ inline uint32_t find_segment(const vi& of, const descriptor& from, uint32_t inde
         return abi::vi_status_protection_error;
     read_host(translate(*where, address), fetched_segment, sizeof(fetched_segment));
     decode_segment(fetched_segment, found);
+    return 0;
+}
+
+[[gnu::always_inline]] inline uint32_t find_segment(const vi& of, const descriptor& from, uint32_t index,
+                                                    segment& found) {
+    if (index >= abi::myvia::slot_segments) return fetch_segment(of, from, index, found);
+    found = from.segments[index];
     return 0;
 }
 
@@ -34,8 +38,8 @@ struct cursor {
 
 // Moves `bytes` between the card and the segments from `at` on, page by page; the last transfer may still run
 // at the end. Status bits, or 0.
-inline uint32_t move_bytes(const vi& of, const descriptor& slot, cursor at, uint32_t* local, uint32_t bytes,
-                           dma_direction direction) {
+[[gnu::always_inline]] inline uint32_t move_bytes(const vi& of, const descriptor& slot, cursor at,
+                                                  uint32_t* local, uint32_t bytes, dma_direction direction) {
     char* card = reinterpret_cast<char*>(local);
     segment current;
     while (bytes != 0) {

@@ -22,11 +22,15 @@ inline void schedule(vi& of) {
     last_scheduled = &of;
 }
 
-// All segments: handles, ranges, and that their lengths add up.
+// All segments: handles, ranges, and that their lengths add up. The rest of the check of a message of one
+// segment and one packet is that of move_bytes.
 inline uint32_t check_segments(const vi& of, const descriptor& from) {
+    const uint32_t first = first_data_segment(from);
+    if (segment_count(from) == first + 1 && from.length <= abi::packet_payload_max)
+        return when(from.segments[first].length != from.length, abi::vi_status_format_error);
     uint32_t sum = 0;
     segment current;
-    for (uint32_t i = first_data_segment(from); i < segment_count(from); ++i) {
+    for (uint32_t i = first; i < segment_count(from); ++i) {
         const uint32_t wrong = find_segment(of, from, i, current);
         if (wrong != 0) return wrong;
         if (current.length > from.length - sum) return abi::vi_status_format_error;
