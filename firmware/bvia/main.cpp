@@ -2,7 +2,11 @@
 
 // The firmware of Berkeley VIA for the LANai 4: one thing after the other. One translation unit, as all
 // firmware here: there is no link-time optimisation for this target.
+#include "firmware/bvia/variant.h"
+
+// After the variant.
 #include "firmware/abi/chips.h"
+#include "firmware/bvia/doorbell_pages.h"
 #include "firmware/bvia/main_loop.h"
 
 extern "C" [[gnu::used]] const uint32_t supported_chips = vinic::abi::chip_lanai4;
