@@ -129,8 +129,15 @@ void myvia_work_queue::post(host::process& on, std::span<const std::byte, descri
     const auto slot = std::bit_cast<std::array<std::byte, descriptor_bytes>>(slot_of(program, where, handle));
     ring_.ram().write(ring_.begin() + slot_offset(posted_), slot);
     posted_from_[posted_ & (capacity() - 1)] = where;
+    hand_over(on, posted_, slot);
     ++posted_;
     doorbells_->ring(on, receive_ ? myvia::doorbell_receive : myvia::doorbell_send, vi_, posted_);
+}
+
+void myvia_token_queue::hand_over(host::process& on, std::uint32_t number,
+                                  std::span<const std::byte, descriptor_bytes> slot) {
+    card_.store_block(on, tokens_ + number % places_ * myvia::slot_bytes, slot);
+    card_.fence(on);
 }
 
 host::physical_range myvia_work_queue::status_of(std::uint32_t number) const {

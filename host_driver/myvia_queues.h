@@ -148,6 +148,10 @@ public:
 
     host::physical_address ring() const { return ring_.begin(); }
 
+protected:
+    /// The slot has been written into the ring; what has to be done besides before the doorbell rings.
+    virtual void hand_over(host::process&, std::uint32_t, std::span<const std::byte, descriptor_bytes>) {}
+
 private:
     host::physical_range status_of(std::uint32_t number) const;
     std::uint64_t slot_offset(std::uint32_t number) const {
@@ -162,6 +166,28 @@ private:
     std::vector<host::virtual_address> posted_from_;
     std::uint32_t posted_ = 0;  ///< free running, as is the next
     std::uint32_t taken_ = 0;
+};
+
+/// The same, with slots written into the card besides: tokens.
+class myvia_token_queue : public myvia_work_queue {
+public:
+    /// `tokens`: offset of the queue's first token in the card's window; `places`: how many there are.
+    myvia_token_queue(card_window& card, std::uint32_t tokens, std::uint32_t places, host::memory& ram,
+                      std::shared_ptr<myvia_doorbells> doorbells, std::uint32_t vi, bool receive,
+                      std::uint32_t slots, host::clocks swap_clocks)
+        : myvia_work_queue(ram, std::move(doorbells), vi, receive, slots, swap_clocks),
+          card_(card),
+          tokens_(tokens),
+          places_(places) {}
+
+protected:
+    void hand_over(host::process& on, std::uint32_t number,
+                   std::span<const std::byte, descriptor_bytes> slot) override;
+
+private:
+    card_window& card_;
+    std::uint32_t tokens_;
+    std::uint32_t places_;
 };
 
 /// Ring of completion entries, big-endian, with the number of the pass as valid mark.

@@ -12,7 +12,7 @@
 extern "C" [[gnu::used]] const uint32_t supported_chips = vinic::abi::chip_lanai4;
 
 extern "C" [[gnu::used]] const vinic::abi::myvia::doorbell_interface_block doorbell_interface = {
-    vinic::abi::myvia::doorbells_in_vi_pages, vinic::bvia::doorbell_pages, 0};
+    vinic::abi::myvia::doorbells_in_vi_pages, vinic::bvia::doorbell_pages, 0, nullptr, 0};
 
 extern "C" int main() {
     vinic::bvia::initialise();
