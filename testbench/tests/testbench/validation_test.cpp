@@ -116,13 +116,13 @@ TEST_F(validate_test, prints_published_figures_beside_ours) {
     EXPECT_EQ(outcome.status, 0) << outcome.errors;
     EXPECT_EQ(outcome.output,
               "design         figure   published   ours  unit  error (%)  evidence  fitted  verdict\n"
-              "myvia          met            8.4  8.000  us         -4.8  S                 within\n"
-              "               fit             16  16.00  us         +0.0  S         yes     fitted\n"
+              "myvia          met      8.4        8.000  us         -4.8  S                 within\n"
+              "               fit      16         16.00  us         +0.0  S         yes     fitted\n"
               "               shape    3 or more  2.000  us        -33.3  B                 odd\n"
-              "not_there_yet  latency          1         us               S                 not modelled: no "
+              "not_there_yet  latency  1                 us               S                 not modelled: no "
               "design "
               "not_there_yet yet\n"
-              "never          speed            2         us               S                 not modelled\n"
+              "never          speed    2                 us               S                 not modelled\n"
               "\n"
               "1 of 1 published figures that nothing was fitted to are within 10 % (or their own tolerance)\n"
               "1 more were fitted to: no validation\n"
