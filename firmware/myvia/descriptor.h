@@ -27,28 +27,6 @@ inline void fetch_receive_slots(vi& of) {
     fetch_slots(of, of.receive, of.receive_slots, action_receive_slots);
 }
 
-// Slots stand in the ring as the card wants them; natively this machine is the card.
-[[gnu::always_inline]] inline void decode([[maybe_unused]] descriptor& slot) {
-    if constexpr (!card_is_big_endian) {
-        slot.next = __builtin_bswap64(slot.next);
-        uint32_t* words = &slot.next_handle;
-        for (uint32_t i = 0; i != 6; ++i) words[i] = network(words[i]);
-        for (segment& one : slot.segments)
-            one = {__builtin_bswap64(one.address), network(one.handle), network(one.length)};
-    }
-}
-
-inline uint32_t segment_count(const descriptor& of) { return of.control_and_count & 0xFFFF; }
-inline uint32_t control_bits(const descriptor& of) { return of.control_and_count >> 16; }
-
-// Segments beyond the slot's are as the program wrote them.
-inline void decode_segment(const uint32_t* raw, segment& to) {
-    const uint32_t low = program(raw[0]), high = program(raw[1]);
-    to.address = join(high, low);
-    to.handle = program(raw[2]);
-    to.length = program(raw[3]);
-}
-
 // The slots that were fetched last have arrived, `wanted` of them to be looked at.
 [[gnu::always_inline]] inline uint32_t slots_arrived(work_queue& queue, descriptor* slots) {
     const uint32_t count = queue.wanted;

@@ -8,9 +8,6 @@
 
 namespace vinic::myvia {
 
-using descriptor = abi::myvia::slot;
-using segment = abi::myvia::slot_segment;
-
 inline constexpr uint32_t no_process = 0xFFFFFFFF;  // of a VI that is not in use
 
 inline constexpr uint32_t cached_slots = 4;  // slot n stands in place n % 4

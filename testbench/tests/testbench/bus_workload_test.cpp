@@ -34,7 +34,8 @@ double clocks_of(const json& row) { return row["block_clocks"].get<double>(); }
 
 std::uint64_t parameter(const std::string& design, const std::string& name) {
     const auto outcome = program().run("params " + name + " --json --design " + design);
-    for (const auto& one : json::parse(outcome.output)["parameters"])
+    const json all = json::parse(outcome.output);
+    for (const auto& one : all["parameters"])
         if (one["parameter"] == "node0." + name) return std::stoull(one["value"].get<std::string>());
     ADD_FAILURE() << "no parameter " << name;
     return 0;
