@@ -19,7 +19,8 @@ card_image make_card_image(const linker::image& linked) {
         image.chips = linked.word_at(*chips).value_or(0);
     if (const auto doorbells = linked.address_of(abi::myvia::doorbell_interface_symbol)) {
         const auto word = [&](std::uint32_t n) { return linked.word_at(*doorbells + 4 * n).value_or(0); };
-        image.doorbells = {.kind = word(0), .sram = word(1), .size = word(2)};
+        image.doorbells = {
+            .kind = word(0), .sram = word(1), .size = word(2), .tokens = word(3), .token_slots = word(4)};
     }
     for (const linker::image_segment& segment : linked.segments()) {
         card_image::segment& loaded = image.segments.emplace_back();

@@ -27,6 +27,8 @@ struct card_image {
         std::uint32_t kind = 0;
         std::uint32_t sram = 0;
         std::uint32_t size = 0;
+        std::uint32_t tokens = 0;
+        std::uint32_t token_slots = 0;
     } doorbells;
 };
 

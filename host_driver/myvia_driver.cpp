@@ -320,7 +320,7 @@ void myvia_driver::read_limits(host::process& on) {
     limits_.transfer_bytes = get(offsetof(interface_block, max_transfer_bytes));
     limits_.reliability_mask = static_cast<std::uint16_t>(get(offsetof(interface_block, reliability_mask)));
     limits_.rdma_read_mask = 0;
-    limits_.descriptors_per_queue = low(ring_slots);
+    limits_.descriptors_per_queue = slots();
     limits_.pages = low(page_table_entries);
     limits_.mtu_bytes = abi::packet_payload_max;
     limits_.hardware_version = myvia::interface_version;
@@ -385,17 +385,31 @@ status myvia_driver::vi_command(host::process& on, myvia::command_op op, const v
         on, op,
         std::array{setup.vi, setup.process, a.tag, std::uint32_t{a.reliability}, low(a.max_transfer_bytes),
                    enables(a.rdma_write, a.rdma_read), high(send_ring), low(send_ring), high(receive_ring),
-                   low(receive_ring), low(ring_slots), setup.send_queue.value_or(myvia::no_queue),
+                   low(receive_ring), slots(), setup.send_queue.value_or(myvia::no_queue),
                    setup.receive_queue.value_or(myvia::no_queue)});
 }
 
+std::uint32_t myvia_driver::slots() const {
+    const std::uint32_t tokens = image_.doorbells.token_slots;
+    return tokens == 0 ? low(ring_slots) : std::min(low(ring_slots), tokens);
+}
+
+std::shared_ptr<myvia_work_queue> myvia_driver::make_queue(const vi_setup& of, bool receive) {
+    const auto& doorbells = processes_.at(of.process);
+    if (image_.doorbells.token_slots == 0)
+        return std::make_shared<myvia_work_queue>(cpu_.ram(), doorbells, of.vi, receive, slots(),
+                                                  swap_clocks);
+    const std::uint32_t queue_bytes = image_.doorbells.token_slots * myvia::slot_bytes;
+    const std::uint32_t tokens =
+        card_map::sram + image_.doorbells.tokens + (2 * of.vi + (receive ? 1 : 0)) * queue_bytes;
+    return std::make_shared<myvia_token_queue>(*window_, tokens, image_.doorbells.token_slots, cpu_.ram(),
+                                               doorbells, of.vi, receive, slots(), swap_clocks);
+}
+
 status myvia_driver::create_vi(host::process& on, const vi_setup& setup, vi_queues& queues) {
-    const auto& doorbells = processes_.at(setup.process);
-    const auto slots = low(ring_slots);
     auto send = make_send_queue(on, setup);
     if (!send) return status::error_resource;
-    auto receive =
-        std::make_shared<myvia_work_queue>(cpu_.ram(), doorbells, setup.vi, true, slots, swap_clocks);
+    auto receive = make_queue(setup, true);
     const status result = vi_command(on, myvia::command_create_vi, setup, send->ring(), receive->ring());
     if (result != status::success) {
         end_transfers(on, setup.vi);

@@ -91,6 +91,9 @@ private:
     void set_doorbell_fifo(host::process& on);
     void read_limits(host::process& on);
     std::shared_ptr<myvia_doorbells> make_doorbells(std::uint32_t process);
+    std::shared_ptr<myvia_work_queue> make_queue(const vi_setup& of, bool receive);
+    /// Length of a work queue.
+    std::uint32_t slots() const;
     std::uint64_t retransmit_ticks() const;
     std::uint32_t isr() const;
     std::uint32_t interrupt_mask() const;

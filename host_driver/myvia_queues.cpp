@@ -130,17 +130,24 @@ myvia::slot myvia_work_queue::make_slot(host::process& on,
     return slot_of(program, where, handle);
 }
 
-void myvia_work_queue::put(const myvia::slot& slot, host::virtual_address from) {
+void myvia_work_queue::put(host::process& on, const myvia::slot& slot, host::virtual_address from) {
     const auto bytes = std::bit_cast<std::array<std::byte, descriptor_bytes>>(slot);
     ring_.ram().write(ring_.begin() + slot_offset(posted_), bytes);
     posted_from_[posted_ & (capacity() - 1)] = from;
+    hand_over(on, posted_, bytes);
     ++posted_;
 }
 
 void myvia_work_queue::post(host::process& on, std::span<const std::byte, descriptor_bytes> descriptor,
                             host::virtual_address where, std::uint32_t handle) {
-    put(make_slot(on, descriptor, where, handle), where);
+    put(on, make_slot(on, descriptor, where, handle), where);
     ring(on, receive_ ? myvia::doorbell_receive : myvia::doorbell_send);
+}
+
+void myvia_token_queue::hand_over(host::process& on, std::uint32_t number,
+                                  std::span<const std::byte, descriptor_bytes> slot) {
+    card_.store_block(on, tokens_ + number % places_ * myvia::slot_bytes, slot);
+    card_.fence(on);
 }
 
 host::physical_range myvia_work_queue::status_of(std::uint32_t number) const {

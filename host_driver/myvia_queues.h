@@ -152,11 +152,13 @@ protected:
     // The steps of `post`: the slot that the descriptor becomes, its place in the ring, the doorbell.
     abi::myvia::slot make_slot(host::process& on, std::span<const std::byte, descriptor_bytes> descriptor,
                                host::virtual_address where, std::uint32_t handle) const;
-    void put(const abi::myvia::slot& slot, host::virtual_address from);
+    void put(host::process& on, const abi::myvia::slot& slot, host::virtual_address from);
     void ring(host::process& on, abi::myvia::doorbell_op op) { doorbells_->ring(on, op, vi_, posted_); }
     /// Place in the ring of the descriptor that was posted last, and of the head.
     std::uint32_t last_place() const { return (posted_ - 1) & (capacity() - 1); }
     std::uint32_t first_place() const { return taken_ & (capacity() - 1); }
+    /// The slot has been written into the ring; what has to be done besides before the doorbell rings.
+    virtual void hand_over(host::process&, std::uint32_t, std::span<const std::byte, descriptor_bytes>) {}
 
 private:
     host::physical_range status_of(std::uint32_t number) const;
@@ -172,6 +174,28 @@ private:
     std::vector<host::virtual_address> posted_from_;
     std::uint32_t posted_ = 0;  ///< free running, as is the next
     std::uint32_t taken_ = 0;
+};
+
+/// The same, with slots written into the card besides: tokens.
+class myvia_token_queue : public myvia_work_queue {
+public:
+    /// `tokens`: offset of the queue's first token in the card's window; `places`: how many there are.
+    myvia_token_queue(card_window& card, std::uint32_t tokens, std::uint32_t places, host::memory& ram,
+                      std::shared_ptr<myvia_doorbells> doorbells, std::uint32_t vi, bool receive,
+                      std::uint32_t slots, host::clocks swap_clocks)
+        : myvia_work_queue(ram, std::move(doorbells), vi, receive, slots, swap_clocks),
+          card_(card),
+          tokens_(tokens),
+          places_(places) {}
+
+protected:
+    void hand_over(host::process& on, std::uint32_t number,
+                   std::span<const std::byte, descriptor_bytes> slot) override;
+
+private:
+    card_window& card_;
+    std::uint32_t tokens_;
+    std::uint32_t places_;
 };
 
 /// Ring of completion entries, big-endian, with the number of the pass as valid mark.

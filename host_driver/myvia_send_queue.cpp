@@ -50,7 +50,7 @@ bool myvia_send_queue::push(host::process& on, const myvia::slot& slot, host::vi
     std::memcpy(bytes.data(), &slot, sizeof slot);
     std::ranges::copy(payload, bytes.begin() + sizeof slot);
     how_.pushes->write(on, *entry, bytes, combined);
-    put(slot, from);
+    put(on, slot, from);
     used_[last_place()].entry = entry;
     ring(on, static_cast<myvia::doorbell_op>(myvia::doorbell_send_pushed |
                                              *entry << myvia::doorbell_entry_shift));
@@ -66,7 +66,7 @@ bool myvia_send_queue::copy(host::process& on, myvia::slot slot, host::virtual_a
     how_.copies->memory.ram().write(at, payload);
     slot.segments[0].address = big_endian(at);
     slot.segments[0].handle = big_endian(how_.copies->handle);
-    put(slot, from);
+    put(on, slot, from);
     used_[last_place()].place = place;
     ring(on, myvia::doorbell_send);
     return true;
@@ -90,7 +90,7 @@ void myvia_send_queue::post(host::process& on, std::span<const std::byte, descri
                               : push(on, slot, where, payload, way == transfer::write_combined);
         if (sent) return;
     }
-    put(slot, where);
+    put(on, slot, where);
     ring(on, myvia::doorbell_send);
 }
 

@@ -33,6 +33,9 @@ transfer_rules myvia_driver::rules() const {
 
 void myvia_driver::read_transfer_limits(host::process& on) {
     const auto get = [&](std::size_t offset) { return window_->load_big(on, interface_word(offset)); };
+    if (image_.doorbells.token_slots != 0)
+        throw sim::input_error("{}.transfer_mode = {}: {} takes descriptors from the program as it is",
+                               name(), transfer_mode.get(), image_.name);
     push_areas_ = get(offsetof(interface_block, push_areas));
     const bool pushes = transfer_mode.get() == "pio" || transfer_mode.get() == "write_combined";
     if (pushes && push_areas_ == 0)
@@ -71,10 +74,7 @@ std::shared_ptr<myvia_copy_buffer> myvia_driver::make_copy_buffer(host::process&
 
 /// Null: the card refuses.
 std::shared_ptr<myvia_work_queue> myvia_driver::make_send_queue(host::process& on, const vi_setup& setup) {
-    const auto& doorbells = processes_.at(setup.process);
-    const auto slots = static_cast<std::uint32_t>(ring_slots.get());
-    if (!transfers())
-        return std::make_shared<myvia_work_queue>(cpu_.ram(), doorbells, setup.vi, false, slots, swap_clocks);
+    if (!transfers()) return make_queue(setup, false);
     myvia_send_queue::ways how{.rules = rules(),
                                .pushes = nullptr,
                                .copies = nullptr,
@@ -91,8 +91,8 @@ std::shared_ptr<myvia_work_queue> myvia_driver::make_send_queue(host::process& o
         how.copies = make_copy_buffer(on, setup);
         if (!how.copies) return nullptr;
     }
-    auto made = std::make_shared<myvia_send_queue>(cpu_.ram(), doorbells, setup.vi, slots, swap_clocks,
-                                                   std::move(how));
+    auto made = std::make_shared<myvia_send_queue>(cpu_.ram(), processes_.at(setup.process), setup.vi,
+                                                   slots(), swap_clocks, std::move(how));
     send_queues_[setup.vi] = made;
     return made;
 }

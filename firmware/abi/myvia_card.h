@@ -60,6 +60,11 @@ struct doorbell_interface_block {
     uint32_t kind;              // doorbell_kind
     const volatile void* sram;  // a word on the card: the FIFO, or the first page
     uint32_t size;              // of the FIFO: 4 KB << size
+    // Tokens: a page of SRAM for each VI, in it `token_slots` slots (below) of the send queue, then as many
+    // of the receive queue. The library writes a slot there before it rings, and the firmware reads it there;
+    // of the ring in host memory, only what the card writes on completion is used. 0: there are none.
+    const volatile void* tokens;
+    uint32_t token_slots;
 };
 inline constexpr char doorbell_interface_symbol[] = "doorbell_interface";
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Commands of the driver, one at a time. Nothing is under way then but a transfer, which is waited for, and a
-// packet on the wire.
+// Commands of the driver, one at a time. `doorbells` is the variant's way to find those. Nothing is under way
+// then but a transfer, which is waited for, and a packet on the wire.
 #pragma once
 
 #include "firmware/bvia/doorbell.h"
@@ -54,8 +54,7 @@ inline uint32_t create_vi() {
     of.send = fresh_queue(7, argument(11));
     of.receive = fresh_queue(9, argument(12));
     stop_connection(of, vi_idle);
-    clear_bell(of.doorbells, index, doorbell_send);
-    list_bells();
+    doorbells::created(of);
     return command_ok;
 }
 
@@ -94,7 +93,7 @@ inline uint32_t end_vi(uint32_t state) {
     vi& of = vis[argument(0)];
     if (of.state == vi_unused) return command_wrong_state;
     leave_connection(of, state);
-    if (state == vi_unused) list_bells();
+    if (state == vi_unused) doorbells::destroyed();
     return command_ok;
 }
 
@@ -134,9 +133,19 @@ inline uint32_t clear_region() {
     return command_ok;
 }
 
-// --- Processes: only their number counts, since nothing is owed to them.
+// --- Processes
 
-inline uint32_t known_process() { return argument(0) < max_processes ? command_ok : command_bad_argument; }
+inline uint32_t open_process() {
+    if (argument(0) >= max_processes || argument(1) != 0) return command_bad_argument;
+    doorbells::opened(argument(0), argument(2));
+    return command_ok;
+}
+
+inline uint32_t close_process() {
+    if (argument(0) >= max_processes) return command_bad_argument;
+    doorbells::closed(argument(0));
+    return command_ok;
+}
 
 // --- Completion queues
 
@@ -149,12 +158,12 @@ inline uint32_t create_queue() {
     const bool fresh = of.entries == 0;
     of.ring = argument(2);
     of.entries = argument(3);
+    of.process = argument(4);
     of.index = 0;
     of.pass = 1;
     if (!fresh) return command_ok;
     of.produced = of.armed = 0;
-    clear_bell(of.doorbells, max_vis + index, doorbell_arm_queue);
-    list_bells();
+    doorbells::created(of, index);
     return command_ok;
 }
 
@@ -166,7 +175,7 @@ inline uint32_t destroy_queue() {
             (one.send.completion_queue == index || one.receive.completion_queue == index))
             return command_wrong_state;
     completion_queues[index].entries = 0;
-    list_bells();
+    doorbells::destroyed();
     return command_ok;
 }
 
@@ -177,21 +186,22 @@ inline constexpr uint32_t control_bytes_max = 100;
 inline uint32_t send_control() {
     const uint32_t route_length = route_bytes(argument(0)), bytes = argument(3);
     if (route_length > abi::route_bytes_max || bytes > control_bytes_max) return command_bad_argument;
-    if (sending) return command_retries;
-    uint32_t* words = sent_packet.words;
+    if (!can_fill()) return command_retries;
+    packet& made = sent_packet();
+    uint32_t* words = made.words;
     for (uint32_t i = 0; i != header_words; ++i) words[i] = 0;
     words[header_type] = network(abi::packet_type_vi);
     words[header_kind_flags_length] =
         kind_word(abi::packet_control, abi::packet_first | abi::packet_last, bytes);
     const uint32_t body = (bytes + 3) / 4;
-    for (uint32_t i = 0; i != body; ++i) sent_packet.body()[i] = argument(4 + i);
+    for (uint32_t i = 0; i != body; ++i) made.body()[i] = argument(4 + i);
     const route_words route = align_route(route_length, argument(1), argument(2));
-    sent_packet.route[0] = route.words[0];
-    sent_packet.route[1] = route.words[1];
+    made.route[0] = route.words[0];
+    made.route[1] = route.words[1];
     if (argument(0) == route_loopback)
         receive_packet(words);
     else
-        start_send_engine(route.first, route.skip, words + header_words + body - 1);
+        give_to_wire(route.first, route.skip, words + header_words + body - 1);
     return command_ok;
 }
 
@@ -204,7 +214,8 @@ inline uint32_t execute(uint32_t operation) {
     if (operation == command_disconnect_vi) return disconnect_vi();
     if (operation == command_set_region) return set_region();
     if (operation == command_clear_region) return clear_region();
-    if (operation == command_open_process || operation == command_close_process) return known_process();
+    if (operation == command_open_process) return open_process();
+    if (operation == command_close_process) return close_process();
     if (operation == command_create_queue) return create_queue();
     if (operation == command_destroy_queue) return destroy_queue();
     if (operation == command_send_control) return send_control();
@@ -213,7 +224,7 @@ inline uint32_t execute(uint32_t operation) {
 }
 
 [[gnu::noinline]] inline void run_command() {
-    drain_doorbells();
+    doorbells::drain();
     const uint32_t status = execute(card_interface.request.op);
     if (status == command_retries) return;
     finish_dma();

@@ -154,6 +154,7 @@ inline void stop_connection(vi& of, uint32_t state) {
     of.state = state;
     of.outgoing.begun = 0;
     of.incoming.kind = 0;
+    of.receive_cached = 0;
 }
 
 inline void leave_connection(vi& of, uint32_t state) {

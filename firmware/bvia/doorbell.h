@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Doorbells: words in the page of each VI and completion queue in use, looked at one page after the other, so
-// that a doorbell waits the longer the more there are.
+// What a doorbell makes the card do. Where doorbells are found is the variant's: doorbell_pages.h,
+// doorbell_queue.h.
 #pragma once
 
 #include "firmware/bvia/send.h"
@@ -42,49 +42,11 @@ inline void send_rung(vi& of, uint32_t word) {
 }
 
 inline void receive_rung(vi& of, uint32_t word) {
-    if (count_posted(of, of.receive, word) && of.state == abi::myvia::vi_error)
+    if (!count_posted(of, of.receive, word)) return;
+    if (of.state == abi::myvia::vi_error)
         flush_queue(of, of.receive, true);
-}
-
-// The word of the page, if it has changed.
-inline bool changed(bell& at, uint32_t which, uint32_t& word) {
-    word = at.words[which];
-    if (word == at.seen[which]) return false;
-    at.seen[which] = word;
-    return true;
-}
-
-[[gnu::noinline]] inline void take_doorbells(bell& at) {
-    using namespace abi::myvia;
-    uint32_t word;
-    if (at.index >= max_vis) {
-        if (changed(at, 0, word)) arm_queue(at.index - max_vis, word);
-        return;
-    }
-    vi& of = vi_at(at.index);
-    if (changed(at, 0, word)) send_rung(of, word);
-    if (changed(at, 1, word)) receive_rung(of, word);
-    if (changed(at, 2, word)) arm(of, of.send, event_completion_send, word);
-    if (changed(at, 3, word)) arm(of, of.receive, event_completion_receive, word);
-}
-static_assert(abi::myvia::doorbell_receive == abi::myvia::doorbell_send + 1 &&
-              abi::myvia::doorbell_arm_send == abi::myvia::doorbell_send + 2 &&
-              abi::myvia::doorbell_arm_receive == abi::myvia::doorbell_send + 3);
-
-inline void take_posted(vi& of) {
-    uint32_t word;
-    if (changed(of.doorbells, 1, word)) receive_rung(of, word);
-}
-
-// What was rung before a command counts before it.
-inline void drain_doorbells() {
-    if (next_bell == &silent_bell) return;
-    const bell* first = next_bell;
-    bell* at = next_bell;
-    do {
-        take_doorbells(*at);
-        at = at->next;
-    } while (at != first);
+    else
+        fetch_receive_slot_early(of);
 }
 
 }  // namespace vinic::bvia

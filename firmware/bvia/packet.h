@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Packet buffers: one to send from, a few to receive into, filled and emptied in turn. Packets carry the
-// CRC-8 of the network only: this chip makes no CRC-32.
+// Packet buffers: one or two to send from, a few to receive into, filled and emptied in turn. Packets carry
+// the CRC-8 of the network only: this chip makes no CRC-32.
 #pragma once
 
 #include "firmware/bvia/hardware.h"
@@ -18,8 +18,23 @@ struct alignas(8) packet {
     uint32_t* body() { return words + header_words; }
 };
 
-inline packet sent_packet;
-inline uint32_t sending;  // the send engine works
+inline packet sent_packets[variant::send_buffers];
+inline uint32_t second_is_next;  // of two: which is to be filled
+inline uint32_t sending;         // the send engine works
+inline uint32_t waits_for_wire;  // a full buffer is not sent yet
+
+static_assert(variant::send_buffers == 1 || variant::send_buffers == 2);
+inline packet& sent_packet() {
+    return variant::send_buffers == 2 && second_is_next ? sent_packets[variant::send_buffers - 1]
+                                                        : sent_packets[0];
+}
+inline bool can_fill() { return variant::send_buffers == 1 ? sending == 0 : waits_for_wire == 0; }
+
+// For SMP, SA and SMLT.
+struct send_order {
+    uint32_t first_word, skip, last_word;
+};
+inline send_order waiting_order;
 
 inline constexpr uint32_t receive_buffers = 4;
 inline packet received_packets[receive_buffers];
@@ -75,13 +90,30 @@ inline bool is_intact(uint32_t buffer) {
            received_ends[buffer] == hardware::sram_address(words) + bytes + 4 && words[bytes / 4] >> 24 == 0;
 }
 
-// Of `sent_packet`, whose last word is `last`.
-inline void start_send_engine(uint32_t route_first, uint32_t skip, const uint32_t* last) {
+inline void start_send_engine(const send_order& what) {
     sending = 1;
     hardware::barrier();
-    hardware::store(hardware::SMP, hardware::sram_address(&sent_packet.route[route_first]));
-    hardware::store(hardware::SA, skip);
-    hardware::store(hardware::SMLT, hardware::sram_address(last));
+    hardware::store(hardware::SMP, what.first_word);
+    hardware::store(hardware::SA, what.skip);
+    hardware::store(hardware::SMLT, what.last_word);
+}
+
+// The packet in `sent_packet`, whose last word is `last`, is complete.
+inline void give_to_wire(uint32_t route_first, uint32_t skip, const uint32_t* last) {
+    const send_order order = {hardware::sram_address(&sent_packet().route[route_first]), skip,
+                              hardware::sram_address(last)};
+    second_is_next ^= 1;
+    if (variant::send_buffers == 1 || !sending) return start_send_engine(order);
+    waiting_order = order;
+    waits_for_wire = 1;
+}
+
+inline void send_engine_done() {
+    hardware::store(hardware::ISR, hardware::ISR_SEND);
+    sending = 0;
+    if (variant::send_buffers == 1 || !waits_for_wire) return;
+    waits_for_wire = 0;
+    start_send_engine(waiting_order);
 }
 
 }  // namespace vinic::bvia

@@ -8,10 +8,21 @@
 
 namespace vinic::bvia {
 
-void take_posted(vi& of);  // doorbell.h
+void take_posted(vi& of);  // doorbell_pages.h, doorbell_queue.h
+
+inline void fetch_receive_slot(vi& of) {
+    read_host(slot_address(of, of.receive), &of.receive_slot, abi::myvia::slot_bytes);
+    of.receive_cached = 1;
+}
+
+inline void fetch_receive_slot_early(vi& of) {
+    if (variant::caches_descriptors && !of.receive_cached && of.receive.posted != of.receive.completed)
+        fetch_receive_slot(of);
+}
 
 // Completes the receive descriptor in turn.
 inline void complete_receive(vi& of, const uint32_t* last, uint32_t status) {
+    of.receive_cached = 0;
     if ((packet_flags(last) & abi::packet_immediate) != 0)
         complete_immediately(of, network(last[header_immediate]), of.incoming.bytes, status);
     else
@@ -69,6 +80,7 @@ inline void place_packet(vi& of, uint32_t* words, uint32_t kind) {
     else if ((packet_flags(words) & abi::packet_immediate) != 0)
         complete_receive(of, words, message.status | abi::vi_status_op_remote_rdma_write);
     message.kind = 0;
+    fetch_receive_slot_early(of);
 }
 
 // The first packet of a message opens it; others must continue it. False: the packet is of no use.
@@ -107,7 +119,7 @@ inline void receive_data(vi& of, uint32_t* words, uint32_t kind) {
         return post_event(abi::myvia::event_error, of.index, vip_error_receive_queue_empty, 0);
     }
     if (opens) {
-        read_host(slot_address(of, of.receive), &of.receive_slot, abi::myvia::slot_bytes);
+        if (!variant::caches_descriptors || !of.receive_cached) fetch_receive_slot(of);
         const uint32_t wrong = check_receive_format(of.receive_slot, max_segments);
         if (wrong != 0) message_failed(of, words, wrong);
     }

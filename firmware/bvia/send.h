@@ -62,9 +62,10 @@ inline void write_header(const vi& of, const descriptor& from, uint32_t length, 
     const bool rdma = (control & abi::vi_op_rdma_write) != 0;
     uint32_t flags = when(of.outgoing.offset == 0, abi::packet_first) | when(last, abi::packet_last);
     if ((control & abi::vi_control_immediate) != 0) flags |= abi::packet_immediate;
-    uint32_t* header = sent_packet.words;
-    sent_packet.route[0] = of.route[0];
-    sent_packet.route[1] = of.route[1];
+    packet& made = sent_packet();
+    uint32_t* header = made.words;
+    made.route[0] = of.route[0];
+    made.route[1] = of.route[1];
     header[header_type] = network(abi::packet_type_vi);
     header[header_kind_flags_length] =
         kind_word(rdma ? abi::packet_rdma_write : abi::packet_send, flags, length);
@@ -75,21 +76,21 @@ inline void write_header(const vi& of, const descriptor& from, uint32_t length, 
     header[header_offset] = network(of.outgoing.offset);
     header[header_immediate] = network(from.immediate);
     if (!rdma) return;
-    uint32_t* body = sent_packet.body();
+    uint32_t* body = made.body();
     body[0] = network(high_word(from.segments[0].address));
     body[1] = network(low_word(from.segments[0].address));
     body[2] = network(from.segments[0].handle);
     body[3] = 0;
 }
 
-// One packet; the engine is free. The descriptor completes when the last one is on its way.
+// One packet; a buffer is free. The descriptor completes when the last one is on its way.
 inline void send_packet(vi& of) {
     const descriptor& slot = of.send_slot;
     send_message& message = of.outgoing;
     const uint32_t length = least(slot.length - message.offset, abi::packet_payload_max);
     const bool last = message.offset + length == slot.length;
     const uint32_t body_word = first_data_segment(slot) * rdma_words;
-    uint32_t* payload = sent_packet.body() + body_word;
+    uint32_t* payload = sent_packet().body() + body_word;
     if (length % 4 != 0) payload[length / 4] = 0;  // the wire carries whole words
     const uint32_t wrong =
         move_bytes(of, slot, {message.segment, message.segment_offset}, payload, length, to_card);
@@ -102,15 +103,15 @@ inline void send_packet(vi& of) {
     ++of.next_sequence;
     finish_dma();
     if (of.loopback)
-        receive_packet(sent_packet.words);
+        receive_packet(sent_packet().words);
     else
-        start_send_engine(of.route_first, of.route_skip, payload + (length + 3) / 4 - 1);
+        give_to_wire(of.route_first, of.route_skip, payload + (length + 3) / 4 - 1);
     if (!last || of.state != abi::myvia::vi_connected) return;
     message.begun = 0;
     complete(of, of.send, false, slot.length, operation_status(control_bits(slot)));
 }
 
-// One packet of the VI whose turn it is; the engine is free.
+// One packet of the VI whose turn it is; a buffer is free.
 inline void run_send() {
     vi& of = *first_scheduled;
     first_scheduled = of.next_scheduled;

@@ -10,12 +10,6 @@
 
 namespace vinic::bvia {
 
-inline constexpr uint32_t doorbell_pages_max = max_vis + max_completion_queues;
-inline constexpr uint32_t words_per_page = abi::myvia::doorbell_page_bytes / 4;
-static_assert(doorbell_pages_max * abi::myvia::doorbell_page_bytes <= abi::myvia::doorbell_pages_alignment);
-alignas(abi::myvia::doorbell_pages_alignment) inline volatile uint32_t
-    doorbell_pages[doorbell_pages_max][words_per_page];
-
 inline constexpr uint32_t rings = 4;  // words of a page that are looked at
 // A page that is polled: those of all VIs and queues in use are in one circle.
 struct bell {
@@ -63,7 +57,8 @@ struct alignas(512) vi {
     vi* next_scheduled;
     bell doorbells;
     alignas(8) descriptor send_slot;  // number send.completed, when outgoing.begun
-    descriptor receive_slot;          // number receive.completed, while a message comes for it
+    descriptor receive_slot;          // number receive.completed, when receive_cached
+    uint32_t receive_cached;
 };
 inline vi vis[max_vis];
 inline vi& vi_at(uint32_t index) { return *opaque(&vis[index % max_vis]); }
@@ -74,49 +69,13 @@ struct completion_queue {
     uint32_t index, pass;
     uint32_t produced;  // free running
     uint32_t armed;
+    uint32_t process;
     bell doorbells;
 };
 inline completion_queue completion_queues[max_completion_queues];
 
 inline uint32_t slot_address(const vi& of, const work_queue& queue) {
     return queue.ring + (queue.completed & of.ring_mask) * abi::myvia::slot_bytes;
-}
-
-// --- Doorbell pages in use
-
-inline const volatile uint32_t silent_words[rings] = {};
-inline bell silent_bell;  // the only one, when nothing is in use
-inline bell* next_bell;   // to be looked at
-
-// `first`: the word of the page that is looked at first.
-inline void clear_bell(bell& of, uint32_t page, uint32_t first) {
-    for (volatile uint32_t& word : doorbell_pages[page]) word = 0;
-    for (uint32_t& word : of.seen) word = 0;
-    of.words = &doorbell_pages[page][first];
-    of.index = page;
-}
-
-// Closes the circle of all that are in use.
-inline void list_bells() {
-    bell* first = nullptr;
-    bell* last = nullptr;
-    const auto add = [&](bell& one) {
-        if (first == nullptr)
-            first = &one;
-        else
-            last->next = &one;
-        last = &one;
-    };
-    for (vi& one : vis)
-        if (one.state != abi::myvia::vi_unused) add(one.doorbells);
-    for (completion_queue& one : completion_queues)
-        if (one.entries != 0) add(one.doorbells);
-    if (first == nullptr) {
-        silent_bell.words = silent_words;
-        add(silent_bell);
-    }
-    last->next = first;
-    next_bell = first;
 }
 
 }  // namespace vinic::bvia

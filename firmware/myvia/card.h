@@ -12,7 +12,7 @@ namespace vinic::myvia {
 
 using namespace common;
 
-inline constexpr uint32_t max_vis = 1024;
+inline constexpr uint32_t max_vis = variant::max_vis;
 inline constexpr uint32_t max_regions = 4096;
 inline constexpr uint32_t max_completion_queues = 256;
 inline constexpr uint32_t max_processes = 16;

@@ -14,6 +14,10 @@ namespace vinic::myvia {
     uint32_t count = queue.posted - queue.fetched;
     if (in_cache > of.cache_mask) return;
     const uint32_t slots_in_cache = of.cache_mask + 1;
+    if (has_tokens) {  // they are here: as many are looked at
+        queue.fetched += least(count, slots_in_cache - in_cache);
+        return;
+    }
     const uint32_t to_the_end = slots_in_cache - (queue.fetched & of.cache_mask);
     if (count > 1) count = least(least(count, slots_in_cache - in_cache), to_the_end);
     if (count == 0) return;
@@ -23,8 +27,11 @@ namespace vinic::myvia {
 }
 
 inline void fetch_send_slots(vi& of) { fetch_slots(of, of.send, of.send_slots, action_send_slots); }
+void prepare_targets(vi& of, uint32_t first);
 inline void fetch_receive_slots(vi& of) {
+    const uint32_t first = of.receive.fetched;
     fetch_slots(of, of.receive, of.receive_slots, action_receive_slots);
+    if (has_tokens) prepare_targets(of, first);
 }
 
 // The slots that were fetched last have arrived, `wanted` of them to be looked at.
@@ -66,6 +73,12 @@ inline constexpr uint32_t immediate_bit = abi::vi_control_immediate << 16;  // o
                              (low_word(known.address) ^ low) | (target.generation ^ registrations);
     if (changed == 0 || find_target(of, slot, target))
         target.bytes = least(only.length, page_bytes - low % page_bytes);
+}
+
+// Of the slots from number `first` on.
+[[gnu::noinline]] inline void prepare_targets(vi& of, uint32_t first) {
+    for (uint32_t i = first; i != of.receive.fetched; ++i)
+        prepare_target(of, of.receive_slot(i), of.target(i));
 }
 
 // Segment `index` of a descriptor. Segments beyond the slot's are behind the 64th byte of the program's

@@ -71,9 +71,22 @@ inline bool note_posted(vi& of, work_queue& queue, uint32_t posted) {
     if (of.send.fetching == 0) schedule(of);
 }
 
+// One descriptor for a connected VI that has none left to start, and it is on the card: the message starts.
+// The effects are those of send_doorbell. False: it is not so, and nothing has been done.
+[[gnu::always_inline]] inline bool express_token(vi& of, uint32_t posted) {
+    work_queue& queue = of.send;
+    const uint32_t slot = queue.posted;
+    if (posted - 1 != slot || slot - queue.completed > of.ring_mask) return false;
+    if (((queue.next ^ slot) | reinterpret_cast<uintptr_t>(scheduled_vis.head)) != 0) return false;
+    queue.posted = queue.fetched = posted;
+    if (!express_send(of) && !try_express_send(of)) schedule(of);
+    return true;
+}
+
 // One descriptor for a connected VI that has none left to start: its slot is fetched. The effects are those
 // of send_doorbell. False: it is not so, and nothing has been done.
 [[gnu::always_inline]] inline bool express_doorbell(vi& of, uint32_t posted) {
+    if constexpr (has_tokens) return express_token(of, posted);
     work_queue& queue = of.send;
     const uint32_t slot = queue.posted;
     if (posted - 1 != slot || slot - queue.completed > of.ring_mask) return false;
@@ -97,6 +110,11 @@ inline bool note_posted(vi& of, work_queue& queue, uint32_t posted) {
     const uint32_t slot = queue.posted;
     if ((((posted - 1) ^ slot) | (queue.fetched ^ slot) | queue.fetching) != 0) return false;
     if (slot - queue.completed > of.ring_mask || slot - queue.next > of.cache_mask / 2) return false;
+    if constexpr (has_tokens) {
+        queue.posted = queue.fetched = posted;
+        prepare_target(of, of.receive_slot(slot), of.target(slot));
+        return true;
+    }
     if (short_reads.full()) return false;
     const uint32_t low = slot_low(queue, slot, of.ring_mask);
     short_reads.post(join(queue.ring_high, low), &of.receive_slot(slot), abi::myvia::slot_bytes,

@@ -91,8 +91,8 @@ inline bool overtaken(const vi& of, uint32_t operation, uint32_t data) {
     entry->address = doorbell_entry_free;
     ++entry;
     fifo_next = entry;
-    const uint32_t other = (address << 20 ^ (4 * doorbell_send) << 20) | address >> 22;
-    static_assert(max_vis * doorbell_page_bytes == 1u << 22);
+    const uint32_t other =
+        (address << 20 ^ (4 * doorbell_send) << 20) | address / (max_vis * doorbell_page_bytes);
     if (other == 0) [[likely]] {
         vi& of = vi_of_send(address);
         if (of.bell != no_process && express_doorbell(of, data)) [[likely]]

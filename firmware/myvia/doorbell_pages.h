@@ -39,9 +39,10 @@ alignas(abi::myvia::doorbell_page_bytes) inline doorbell_page doorbell_page_of[m
     const uint32_t index = what & 0xFFFF;
     if (operation == doorbell_arm_queue) return arm_queue(index, data, by);
     if (index >= max_vis || vi_at(index).process != by) return;
-    const uint32_t entry = operation >> doorbell_entry_shift;
-    if ((operation & ((1u << doorbell_entry_shift) - 1)) == doorbell_send_pushed)
-        return pushed_doorbell(vi_at(index), by, entry, data);
+    if constexpr (takes_pushes) {
+        if ((operation & ((1u << doorbell_entry_shift) - 1)) == doorbell_send_pushed)
+            return pushed_doorbell(vi_at(index), by, operation >> doorbell_entry_shift, data);
+    }
     operate(vi_at(index), operation, data);
 }
 
@@ -75,7 +76,7 @@ struct doorbell_pages {
     static void initialise() {}
     static void publish() {
         card_interface.doorbell_pages = hardware::sram_address(doorbell_page_of);
-        card_interface.push_areas = hardware::sram_address(push_areas);
+        if constexpr (takes_pushes) card_interface.push_areas = hardware::sram_address(push_areas);
     }
 
     static place next() { return bells[0].next; }

@@ -2,6 +2,9 @@
 
 // The MyVIA firmware for the LANai. One translation unit: a call costs thirteen cycles (facts lanai_pcix.md
 // A7) and there is no link-time optimisation for this target.
+#include "firmware/myvia/variant.h"
+
+// After the variant.
 #include "firmware/abi/chips.h"
 #include "firmware/myvia/doorbell_pages.h"
 #include "firmware/myvia/main_loop.h"

@@ -9,6 +9,8 @@
 
 namespace vinic::myvia {
 
+inline constexpr bool takes_pushes = variant::token_slots == 0;
+
 struct alignas(page_bytes) push_area {
     abi::myvia::pushed_message entries[abi::myvia::push_entries];
 };

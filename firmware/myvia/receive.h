@@ -162,6 +162,7 @@ inline bool accept_sequence(vi& of, uint32_t sequence) {
 inline bool descriptor_at_hand(vi& of) {
     if (of.receive.next != of.receive.fetched) return true;
     fetch_receive_slots(of);
+    if (has_tokens) return true;
     work |= short_reads.space() == 0 ? work_receive : 0u;
     return false;
 }

@@ -46,7 +46,7 @@ inline send_step begin_message(vi& of) {
     if (queue.next == queue.posted) return send_idle;
     if (queue.next == queue.fetched) {
         fetch_send_slots(of);
-        return queue.fetching != 0 ? send_idle : send_blocked;
+        if (!has_tokens) return queue.fetching != 0 ? send_idle : send_blocked;
     }
     if (queue.next - queue.completed >= send_records_per_vi) return send_idle;
     const descriptor& from = of.send_slot(queue.next);

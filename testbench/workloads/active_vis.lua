@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-description "Round trips while other VIs are open and connected: what a card pays for those"
+description "Round trips while other VIs and programs are there: what a card pays for those"
 
 local vis = argument { name = "vis", default = { 1, 2, 4, 8, 16, 32 }, min = 1, max = 1024,
     help = "Numbers of VIs on each side, ascending" }
@@ -8,6 +8,8 @@ local count = argument { name = "count", default = 100, min = 1, help = "Measure
 local warmup = argument { name = "warmup", default = 10, min = 0, help = "Round trips before those" }
 local turns = argument { name = "turns", default = false,
     help = "Each round trip over the next VI; else all over the first, and the others wait" }
+local programs = argument { name = "programs", default = 0, min = 0, max = 15,
+    help = "Other programs on each node, each with a connected VI" }
 local reliability = argument { name = "reliability", default = "unreliable", choices = reliability_levels,
     help = "unreliable, delivery or reception" }
 
@@ -17,8 +19,10 @@ for i = 2, #vis do
     if vis[i] <= vis[i - 1] then error("vis: expected ascending numbers") end
 end
 
+local pause = 20000 -- clocks at most, before a round trip: a card that looks at one VI after the other is met anywhere
 local opened = barrier(2)
-local leave = barrier(2)
+local all_there = barrier(2 + 2 * programs)
+local leave = barrier(2 + 2 * programs)
 
 -- Endpoints of one process share its card and protection tag.
 local function open_up_to(ends, n, connect)
@@ -39,13 +43,28 @@ local function send(e, received)
     if received then e:again(received) end
 end
 
+local function other(connect)
+    return function()
+        connect(open_endpoint { bytes = size, sends = 1, receives = 2, reliability = reliability })
+        all_there()
+        leave()
+    end
+end
+
+for i = 1, programs do
+    process(0, other(function(e) e:call(1, "other" .. i) end), "other" .. i)
+    process(1, other(function(e) e:listen("other" .. i) end), "other" .. i)
+end
+
 process(0, function()
     local ends, received = {}, {}
+    all_there()
     for _, n in ipairs(vis) do
         open_up_to(ends, n, function(e, port) e:call(1, port) end)
         local halves, sum = {}, 0
         for i = 1 - warmup, count do
             local at = turns and i % n + 1 or 1
+            compute(math.random(0, pause))
             local start = i == 1 and measure() or now()
             send(ends[at], received[at])
             received[at] = ends[at]:receive()
@@ -64,6 +83,7 @@ end, "client")
 
 process(1, function()
     local ends = {}
+    all_there()
     for _, n in ipairs(vis) do
         open_up_to(ends, n, function(e, port) e:listen(port) end)
         for i = 1 - warmup, count do

@@ -14,6 +14,9 @@
 #include <string>
 #include <vector>
 
+#include "firmware/myvia/variant.h"
+
+// After the variant.
 #include "firmware/abi/vi_descriptor.h"
 #include "firmware/myvia/doorbell_fifo.h"
 #include "firmware/myvia/doorbell_pages.h"

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "testbench/platform/firmware.h"
 #include "testbench/platform/platform.h"
@@ -13,15 +14,24 @@ namespace vinic::vipl::test {
 
 namespace {
 
+/// MyVIA, unless the environment names another design.
+const testbench::design& shipped() {
+    static const testbench::design loaded = [] {
+        const char* other = std::getenv("VINIC_CONFORMANCE_DESIGN");
+        return testbench::load_design(other ? other : "myvia");
+    }();
+    return loaded;
+}
+
 testbench::design design_of(unsigned count, const settings& values) {
-    testbench::design d = testbench::load_design("myvia");
+    testbench::design d = shipped();
     d.nodes = {std::to_string(count), "test"};
     for (const auto& [parameter, value] : values) testbench::apply_setting(d, parameter, value);
     return d;
 }
 
 const testbench::firmware& firmware() {
-    static const testbench::firmware loaded = testbench::load_firmware({"myvia", "test"});
+    static const testbench::firmware loaded = testbench::load_firmware(*shipped().firmware);
     return loaded;
 }
 
