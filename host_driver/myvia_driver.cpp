@@ -122,6 +122,47 @@ myvia_driver::myvia_driver(const sc_core::sc_module_name& name, host::cpu& cpu,
                           .min = 0,
                           .max = 1000,
                           .help = "turning one field of a descriptor into the card's byte order"}),
+      transfer_mode(*this,
+                    {.name = "transfer_mode",
+                     .value = "zero_copy",
+                     .choices = {"zero_copy", "copy", "pio", "write_combined", "automatic"},
+                     .help = "how the payload of a message of one segment gets to the card: fetched from "
+                             "the program's memory; copied into pinned memory and fetched from there; "
+                             "stored into the card by the processor; by size"}),
+      automatic_push_bytes(*this,
+                           {.name = "automatic_push_bytes",
+                            .unit = "bytes",
+                            .value = 256,
+                            .min = 0,
+                            .max = myvia::push_bytes,
+                            .help = "transfer_mode automatic: messages up to so long are stored into the "
+                                    "card, write-combined",
+                            .source = "study transfer_modes"}),
+      automatic_copy_bytes(*this, {.name = "automatic_copy_bytes",
+                                   .unit = "bytes",
+                                   .value = 0,
+                                   .min = 0,
+                                   .max = 65536,
+                                   .help = "transfer_mode automatic: longer ones up to so long are copied",
+                                   .source = "study transfer_modes"}),
+      copy_place_bytes(*this, {.name = "copy_place_bytes",
+                               .unit = "bytes",
+                               .value = 65536,
+                               .choices = {4096, 8192, 16384, 32768, 65536},
+                               .help = "longest message that is copied into pinned memory"}),
+      copy_places(*this, {.name = "copy_places",
+                          .unit = "messages",
+                          .value = 8,
+                          .min = 1,
+                          .max = 256,
+                          .help = "messages of a VI that lie in pinned memory at a time"}),
+      transfer_check_clocks(*this,
+                            {.name = "transfer_check_clocks",
+                             .unit = "clocks",
+                             .value = 20,
+                             .min = 0,
+                             .max = 100'000,
+                             .help = "the library finds the memory of a segment that it reads itself"}),
       command_poll_clocks(*this, {.name = "command_poll_clocks",
                                   .unit = "clocks",
                                   .value = 500,
@@ -284,6 +325,7 @@ void myvia_driver::read_limits(host::process& on) {
     limits_.mtu_bytes = abi::packet_payload_max;
     limits_.hardware_version = myvia::interface_version;
     doorbell_pages_ = get(offsetof(interface_block, doorbell_pages));
+    if (transfers()) read_transfer_limits(on);
 }
 
 // --- Commands -------------------------------------------------------------------------------------------
@@ -333,6 +375,7 @@ status myvia_driver::open_process(host::process& on, std::uint32_t process) {
 void myvia_driver::close_process(host::process& on, std::uint32_t process) {
     command(on, myvia::command_close_process, std::array{process});
     processes_.erase(process);
+    pushes_.erase(process);
 }
 
 status myvia_driver::vi_command(host::process& on, myvia::command_op op, const vi_setup& setup,
@@ -364,10 +407,14 @@ std::shared_ptr<myvia_work_queue> myvia_driver::make_queue(const vi_setup& of, b
 }
 
 status myvia_driver::create_vi(host::process& on, const vi_setup& setup, vi_queues& queues) {
-    auto send = make_queue(setup, false);
+    auto send = make_send_queue(on, setup);
+    if (!send) return status::error_resource;
     auto receive = make_queue(setup, true);
     const status result = vi_command(on, myvia::command_create_vi, setup, send->ring(), receive->ring());
-    if (result != status::success) return result;
+    if (result != status::success) {
+        end_transfers(on, setup.vi);
+        return result;
+    }
     vis_[setup.vi] = {.send = send->ring(), .receive = receive->ring()};
     queues = {.send = std::move(send), .receive = std::move(receive)};
     return status::success;
@@ -375,12 +422,17 @@ status myvia_driver::create_vi(host::process& on, const vi_setup& setup, vi_queu
 
 status myvia_driver::set_vi(host::process& on, const vi_setup& setup) {
     const rings at = vis_.at(setup.vi);
+    if (const auto queue = send_queues_.find(setup.vi); queue != send_queues_.end()) {
+        queue->second->set_tag(setup.attributes.tag);
+        if (const auto& copies = queue->second->copies()) register_copies(on, setup, *copies);
+    }
     return vi_command(on, myvia::command_set_vi, setup, at.send, at.receive);
 }
 
 void myvia_driver::destroy_vi(host::process& on, std::uint32_t vi) {
     command(on, myvia::command_destroy_vi, std::array{vi});
     vis_.erase(vi);
+    end_transfers(on, vi);
 }
 
 status myvia_driver::connect_vi(host::process& on, const connection_setup& setup) {
@@ -404,6 +456,7 @@ void myvia_driver::set_page(std::uint32_t page, host::physical_address frame) {
 
 status myvia_driver::set_region(host::process& on, const region_setup& setup) {
     const memory_attributes& a = setup.attributes;
+    if (transfers()) regions_->insert_or_assign(setup.handle, setup);
     return command(
         on, myvia::command_set_region,
         std::array{setup.region, setup.handle, high(setup.address), low(setup.address), low(setup.length),
@@ -411,6 +464,7 @@ status myvia_driver::set_region(host::process& on, const region_setup& setup) {
 }
 
 void myvia_driver::clear_region(host::process& on, std::uint32_t region) {
+    if (transfers()) std::erase_if(*regions_, [&](const auto& one) { return one.second.region == region; });
     command(on, myvia::command_clear_region, std::array{region});
 }
 

@@ -14,6 +14,7 @@
 #include "host_driver/card_window.h"
 #include "host_driver/kernel_mutex.h"
 #include "host_driver/myvia_queues.h"
+#include "host_driver/myvia_send_queue.h"
 #include "hw/host/cpu.h"
 #include "hw/sim/module.h"
 #include "hw/sim/parameter.h"
@@ -40,6 +41,12 @@ public:
     sim::parameter<std::uint64_t> retransmit_tries;
     sim::parameter<std::uint64_t> credit_poll_clocks;
     sim::parameter<std::uint64_t> swap_clocks;
+    sim::parameter<std::string> transfer_mode;
+    sim::parameter<std::uint64_t> automatic_push_bytes;
+    sim::parameter<std::uint64_t> automatic_copy_bytes;
+    sim::parameter<std::uint64_t> copy_place_bytes;
+    sim::parameter<std::uint64_t> copy_places;
+    sim::parameter<std::uint64_t> transfer_check_clocks;
     sim::parameter<std::uint64_t> command_poll_clocks;
     sim::parameter<std::uint64_t> command_limit_us;
     sim::parameter<std::uint64_t> event_clocks;
@@ -91,6 +98,16 @@ private:
     std::uint32_t isr() const;
     std::uint32_t interrupt_mask() const;
 
+    // myvia_transfer.cpp
+    bool transfers() const { return transfer_mode.get() != "zero_copy"; }
+    void read_transfer_limits(host::process& on);
+    transfer_rules rules() const;
+    std::shared_ptr<myvia_work_queue> make_send_queue(host::process& on, const vi_setup& setup);
+    std::shared_ptr<myvia_copy_buffer> make_copy_buffer(host::process& on, const vi_setup& setup);
+    status register_copies(host::process& on, const vi_setup& setup, myvia_copy_buffer& buffer);
+    std::uint32_t copy_region(std::uint32_t vi) const;
+    void end_transfers(host::process& on, std::uint32_t vi);
+
     status command(host::process& on, abi::myvia::command_op op, std::span<const std::uint32_t> arguments);
     status vi_command(host::process& on, abi::myvia::command_op op, const vi_setup& setup,
                       host::physical_address send_ring, host::physical_address receive_ring);
@@ -123,6 +140,11 @@ private:
     kernel_mutex command_lock_;
     std::uint32_t command_number_ = 0;
     std::map<std::uint32_t, std::shared_ptr<myvia_doorbells>> processes_;
+    // Of transfer modes other than zero_copy.
+    std::uint32_t push_areas_ = 0;
+    std::map<std::uint32_t, std::shared_ptr<myvia_push_area>> pushes_;        ///< by process
+    std::map<std::uint32_t, std::shared_ptr<myvia_send_queue>> send_queues_;  ///< by VI
+    std::shared_ptr<region_table> regions_ = std::make_shared<region_table>();
     std::map<std::uint32_t, rings> vis_;
     std::map<std::uint32_t, queue_owner> queues_;
 };

@@ -119,19 +119,29 @@ myvia_work_queue::myvia_work_queue(host::memory& ram, std::shared_ptr<myvia_door
       swap_clocks_(swap_clocks),
       posted_from_(slots) {}
 
-void myvia_work_queue::post(host::process& on, std::span<const std::byte, descriptor_bytes> descriptor,
-                            host::virtual_address where, std::uint32_t handle) {
+myvia::slot myvia_work_queue::make_slot(host::process& on,
+                                        std::span<const std::byte, descriptor_bytes> descriptor,
+                                        host::virtual_address where, std::uint32_t handle) const {
     static_assert(descriptor_bytes == myvia::slot_bytes);
     on.copy(descriptor_bytes);
     written_descriptor program;
     std::memcpy(&program, descriptor.data(), sizeof program);
     on.compute(swap_clocks_ * swaps(program.control));
-    const auto slot = std::bit_cast<std::array<std::byte, descriptor_bytes>>(slot_of(program, where, handle));
-    ring_.ram().write(ring_.begin() + slot_offset(posted_), slot);
-    posted_from_[posted_ & (capacity() - 1)] = where;
-    hand_over(on, posted_, slot);
+    return slot_of(program, where, handle);
+}
+
+void myvia_work_queue::put(host::process& on, const myvia::slot& slot, host::virtual_address from) {
+    const auto bytes = std::bit_cast<std::array<std::byte, descriptor_bytes>>(slot);
+    ring_.ram().write(ring_.begin() + slot_offset(posted_), bytes);
+    posted_from_[posted_ & (capacity() - 1)] = from;
+    hand_over(on, posted_, bytes);
     ++posted_;
-    doorbells_->ring(on, receive_ ? myvia::doorbell_receive : myvia::doorbell_send, vi_, posted_);
+}
+
+void myvia_work_queue::post(host::process& on, std::span<const std::byte, descriptor_bytes> descriptor,
+                            host::virtual_address where, std::uint32_t handle) {
+    put(on, make_slot(on, descriptor, where, handle), where);
+    ring(on, receive_ ? myvia::doorbell_receive : myvia::doorbell_send);
 }
 
 void myvia_token_queue::hand_over(host::process& on, std::uint32_t number,

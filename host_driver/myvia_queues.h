@@ -149,6 +149,14 @@ public:
     host::physical_address ring() const { return ring_.begin(); }
 
 protected:
+    // The steps of `post`: the slot that the descriptor becomes, its place in the ring, the doorbell.
+    abi::myvia::slot make_slot(host::process& on, std::span<const std::byte, descriptor_bytes> descriptor,
+                               host::virtual_address where, std::uint32_t handle) const;
+    void put(host::process& on, const abi::myvia::slot& slot, host::virtual_address from);
+    void ring(host::process& on, abi::myvia::doorbell_op op) { doorbells_->ring(on, op, vi_, posted_); }
+    /// Place in the ring of the descriptor that was posted last, and of the head.
+    std::uint32_t last_place() const { return (posted_ - 1) & (capacity() - 1); }
+    std::uint32_t first_place() const { return taken_ & (capacity() - 1); }
     /// The slot has been written into the ring; what has to be done besides before the doorbell rings.
     virtual void hand_over(host::process&, std::uint32_t, std::span<const std::byte, descriptor_bytes>) {}
 

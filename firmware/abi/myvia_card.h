@@ -32,8 +32,10 @@ enum doorbell_op : uint32_t {
     doorbell_receive = 2,
     doorbell_arm_send = 3,  // raise event_completion when a send descriptor beyond `data` completes
     doorbell_arm_receive = 4,
-    doorbell_arm_queue = 5  // the same for the completion queue whose index stands in place of the VI's
+    doorbell_arm_queue = 5,   // the same for the completion queue whose index stands in place of the VI's
+    doorbell_send_pushed = 6  // as doorbell_send, and the message stands in the entry << doorbell_entry_shift
 };
+inline constexpr uint32_t doorbell_entry_shift = 8;  // of the number of an entry, above the operation
 
 // --- Other ways to ring. An image of firmware that has the symbol `doorbell_interface` takes doorbells in
 // another way than the one above; the driver reads it in the image, before anything runs.
@@ -66,6 +68,15 @@ struct doorbell_interface_block {
 };
 inline constexpr char doorbell_interface_symbol[] = "doorbell_interface";
 
+// --- Pushed messages. Where card_interface.push_areas is not 0, a process owns an area of SRAM there in
+// which it may put a message of one segment itself, slot and payload, before it rings doorbell_send_pushed:
+// the card need fetch nothing. The slot stands in the ring all the same: the card fetches it, and the
+// payload, when the short way is not to be had or the message is to be sent again. An entry is free when its
+// descriptor has completed.
+inline constexpr uint32_t push_entries = 8;
+inline constexpr uint32_t push_bytes = 1024;
+inline constexpr uint32_t push_area_bytes = 12288;  // of a process: whole pages
+
 // --- Rings in host memory
 // --------------------------------------------------------------------------------------------- Work queue:
 // physically contiguous ring of slots of 64 bytes, big-endian: the descriptor's control segment and first two
@@ -90,6 +101,10 @@ struct slot {
     uint32_t length;
     uint32_t status;
     slot_segment segments[2];
+};
+struct pushed_message {
+    myvia::slot slot;
+    uint32_t payload[push_bytes / 4];  // bytes as they lie in memory, zeros up to a whole word
 };
 inline constexpr uint32_t slot_bytes = 64;
 inline constexpr uint32_t slot_segments = 2;
@@ -179,6 +194,8 @@ struct card_interface_block {
     uint32_t go;  // by the driver: 1 when that is done; before, the firmware takes neither commands
                   // nor packets
     command request;
+    uint32_t push_areas;  // by the firmware: SRAM address of the area of process 0, or 0; the others follow
+    uint32_t physical_regions;  // by the firmware: 1 if it knows region_physical
 };
 
 enum command_op : uint32_t {
@@ -251,8 +268,11 @@ struct region_arguments {
     uint32_t length;
     uint32_t first_page;  // index in the page table
     uint32_t protection_tag;
-    uint32_t rdma_enables;  // bit 0 write, bit 1 read
+    uint32_t rdma_enables;  // bit 0 write, bit 1 read, and region_physical
 };
+// The addresses of the region are those of physically contiguous memory: nothing is translated, and it has no
+// place in the page table.
+inline constexpr uint32_t region_physical = 4;
 
 static_assert(sizeof(create_vi_arguments) <= sizeof(command::arguments));
 static_assert(sizeof(connect_vi_arguments) <= sizeof(command::arguments));

@@ -49,6 +49,9 @@ inline void translation_arrived(const translation_line& line) {
     translation_tags[set] = tag & tag_stale ? 0 : (tag & ~tag_fetching) | tag_valid;
 }
 
+// First page of a region whose addresses are physical: no line of the cache is ever that of its pages.
+inline constexpr uint32_t no_page = 1u << 30;
+
 // Where the byte `address` of a region stands in host memory. The address lies in the region.
 inline uint32_t translate(const region& where, uint64_t address, uint64_t& physical) {
     const uint32_t offset =
@@ -58,6 +61,10 @@ inline uint32_t translate(const region& where, uint64_t address, uint64_t& physi
     const uint32_t set = line % cache_sets;
     const uint32_t tag = translation_tags[set];
     if (tag != (line | tag_valid)) {
+        if (where.rdma_enables & abi::myvia::region_physical) {
+            physical = address;
+            return step_done;
+        }
         if ((tag & tag_fetching) == 0) fetch_line(line, set);
         return step_blocked;
     }

@@ -171,6 +171,8 @@ struct request {
     compare_options compare;
     trace_check_options trace;
     study_options study;
+    validate_options validate;
+    vibe_options vibe;
 };
 
 CLI::App& add_run(CLI::App& program, request& to) {
@@ -304,6 +306,66 @@ void add_trace(CLI::App& program, request& to) {
     verb.footer(
         "Exits with status 1 when one is not well formed.\n\nExamples:\n  vinic trace run.pcapng run.json\n"
         "  vinic trace run.vcd --json");
+}
+
+void add_validate(CLI::App& program, request& to) {
+    CLI::App& verb =
+        *program.add_subcommand("validate", "Published figures of the designs beside what vinic measures");
+    verb.add_option("--design", to.validate.designs, "Only figures of these designs; all: of every system")
+        ->type_name("NAME,...|all")
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->capture_default_str();
+    verb.add_option("--tolerance", to.validate.tolerance_percent,
+                    "How far ours may be from a published figure, instead of what the file says")
+        ->type_name("%")
+        ->check(CLI::NonNegativeNumber);
+    verb.add_option("--figures", to.validate.figures,
+                    "Another file of figures than the one that ships (testbench/validation/figures.yaml)")
+        ->type_name("FILE.yaml");
+    verb.add_option("--jobs", to.validate.jobs, "Simulations at a time, instead of one on each processor")
+        ->type_name("N")
+        ->check(CLI::Range(1, 1024));
+    add_result_options(verb, to.validate);
+    verb.footer(
+        "Evidence: S published and seen, D arithmetic on such figures, B unverified, P no figure but the "
+        "sanity "
+        "band of a prediction.\nOnly S and D count, and a figure that parameters were fitted to is no "
+        "validation. Exits with status 1 when an S or D figure is missed or could not be measured. The JSON "
+        "has "
+        "the source of each figure and the command that measures it.\n\nExamples:\n  vinic validate\n"
+        "  vinic validate --design myvia,gm_pci64b\n  vinic validate --tolerance 5 --json figures.json");
+}
+
+void add_vibe(CLI::App& program, request& to) {
+    CLI::App& verb = *program.add_subcommand("vibe", "VIBe's micro-benchmarks of VIPL, as one table");
+    verb.add_option("--design", to.vibe.designs, "Designs, a column each; all: those that ship")
+        ->type_name("NAME|FILE.yaml,...|all")
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->capture_default_str();
+    verb.add_option("--set", to.vibe.settings,
+                    "Set a parameter (vinic params) in all designs; may be repeated")
+        ->type_name("NAME=VALUE")
+        ->allow_extra_args(false);
+    verb.add_option("--test", to.vibe.tests, "Only these tests, as the table names them")
+        ->type_name("NAME,...")
+        ->delimiter(',')
+        ->allow_extra_args(false);
+    verb.add_option_function<std::string>(
+            "--seed", [&to](const std::string& text) { to.vibe.seed = parse_seed(text); },
+            "Seed of every random stream")
+        ->type_name("N")
+        ->default_str(std::to_string(to.vibe.seed));
+    verb.add_option("--jobs", to.vibe.jobs, "Simulations at a time, instead of one on each processor")
+        ->type_name("N")
+        ->check(CLI::Range(1, 1024));
+    add_result_options(verb, to.vibe);
+    verb.footer(
+        "Each test is a workload that `vinic run` takes too (testbench/vibe/suite.yaml). Exits with status 1 "
+        "when "
+        "one did not end well.\n\nExamples:\n  vinic vibe\n  vinic vibe --design all --json vibe.json\n"
+        "  vinic vibe --design myvia,my.yaml --test 'active VIs,buffer reuse'");
 }
 
 CLI::App& add_study_verb(CLI::App& study, const char* name, const char* help, study_options& to) {
@@ -471,6 +533,8 @@ status perform(const CLI::App& program, request& wanted) {
     if (is("compare")) return compare(wanted.compare);
     if (is("trace")) return check_traces(wanted.trace);
     if (is("disassemble")) return disassemble();
+    if (is("validate")) return validate(wanted.validate);
+    if (is("vibe")) return vibe_suite(wanted.vibe);
     if (is("study")) return perform_study(*program.get_subcommand("study"), wanted.study);
     const bool build = program.get_subcommand("firmware")->got_subcommand("build");
     return build ? build_firmware(wanted.firmware) : show_firmware(wanted.firmware);
@@ -491,6 +555,8 @@ status parse_and_perform(std::vector<std::string> arguments) {
     add_compare(program, wanted);
     add_trace(program, wanted);
     add_study(program, wanted);
+    add_validate(program, wanted);
+    add_vibe(program, wanted);
     program
         .add_subcommand("disassemble",
                         "LANai instruction words on standard input, in hexadecimal, as assembly")

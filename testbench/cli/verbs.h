@@ -47,6 +47,23 @@ struct compare_options : result_options {
 status disassemble();
 status compare(const compare_options&);
 
+struct validate_options : result_options {
+    std::vector<std::string> designs{"all"};
+    std::string figures;  ///< empty: the file that ships
+    std::optional<double> tolerance_percent;
+    std::size_t jobs = 0;  ///< 0: as many as there are processors
+};
+status validate(const validate_options&);
+
+struct vibe_options : result_options {
+    std::vector<std::string> designs{"myvia"};
+    std::vector<std::string> settings;  ///< "name=value"
+    std::vector<std::string> tests;     ///< names; empty: all
+    std::uint64_t seed = 1;
+    std::size_t jobs = 0;  ///< 0: as many as there are processors
+};
+status vibe_suite(const vibe_options&);
+
 struct trace_check_options : result_options {
     std::vector<std::string> files;
 };

@@ -117,6 +117,7 @@ void platform::fill_directory() {
 }
 
 void platform::load(workload& what, results& report) {
+    for (const auto& one : nodes_) devices_.push_back(what.device_for(*one));
     unsigned index = 0;
     for (auto& one : what.processes()) start(std::move(one), index++, report);
 }

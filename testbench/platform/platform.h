@@ -79,6 +79,7 @@ private:
     std::unique_ptr<dummy_events> dummies_;
     std::unique_ptr<link::fabric> fabric_;
     std::vector<std::unique_ptr<node>> nodes_;
+    std::vector<std::unique_ptr<sc_core::sc_module>> devices_;  ///< of the workload, in the nodes' slots
     std::unique_ptr<measurement> measurement_;
     std::vector<const host::process*> processes_;
     unsigned running_ = 0;

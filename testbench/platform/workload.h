@@ -21,6 +21,7 @@ class process;
 namespace vinic::testbench {
 
 class measurement;
+class node;
 class results;
 
 /// What a process of a workload runs in.
@@ -64,6 +65,9 @@ public:
     /// As they are in this run.
     virtual const std::vector<workload_argument>& arguments() const = 0;
     virtual std::vector<workload_process> processes() = 0;
+    /// Before the simulation starts, for each node: a device that the workload plugs into it (by the buses'
+    /// own `attach`); the platform keeps it. Null: none.
+    virtual std::unique_ptr<sc_core::sc_module> device_for(node&) { return nullptr; }
     /// How many rows it will report; 0 when it does not know.
     virtual std::size_t expected_rows() const { return 0; }
     /// Of what it was made from, for the provenance.

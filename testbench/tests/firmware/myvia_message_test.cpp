@@ -3,6 +3,8 @@
 // Messages through the MyVIA firmware's logic, between VIs of one (fake) card: over its link or inside it.
 #include <gtest/gtest.h>
 
+#include <cstring>
+
 #include "testbench/tests/firmware/vi_pair.h"
 
 namespace vinic::testbench {
@@ -64,6 +66,83 @@ TEST(myvia_message, nothing_at_all) {
     EXPECT_EQ(card.wait(to, to.receive), (completion{done_receive, 0, 0}));
     for (uint32_t immediate : {77u, 0u})
         EXPECT_EQ(card.wait(from, from.send), (completion{done_send, 0, immediate}));
+}
+
+// Puts the slot into the ring, and slot and payload into an entry of process 0.
+void push(fake_card& card, library_vi& from, uint32_t entry, const bytes& slot, const bytes& payload) {
+    abi::myvia::pushed_message& to = myvia::push_areas[0].entries[entry];
+    std::memcpy(&to.slot, slot.data(), slot.size());
+    std::memcpy(to.payload, payload.data(), payload.size());
+    card.put_slot(from, from.send, slot);
+    card.ring(static_cast<abi::myvia::doorbell_op>(abi::myvia::doorbell_send_pushed |
+                                                   entry << abi::myvia::doorbell_entry_shift),
+              from.index, from.send.posted);
+}
+
+TEST(myvia_message, pushed_into_the_card) {
+    if (doorbells_in_fifo) GTEST_SKIP() << "entries are named by doorbells in pages";
+    fake_card card;
+    library_vi from = card.create_vi(1, vi_unreliable), to = card.create_vi(2, vi_unreliable);
+    card.connect(1, 2);
+    const memory_region memory = card.register_memory(0x7F0000001234, 0x3000, 7);
+    for (uint32_t i = 0; i != 3; ++i)
+        card.post_receive(to, encode(message({{memory.address + 0x1100 + 0x400 * i, memory.handle, 0x400}})));
+    card.settle();
+    uint32_t number = 0;
+    for (const uint32_t length : {1u, 13u, abi::myvia::push_bytes}) {
+        const unsigned slots = card.dma_reads[0], payloads = card.dma_reads[1];
+        // What lies in host memory is something else: nothing is fetched from there.
+        const bytes data = random_bytes(card.random, length);
+        push(card, from, 3, encode(message({{memory.address, memory.handle, length}})), data);
+        EXPECT_EQ(card.wait(to, to.receive), (completion{done_receive, length, 0}));
+        EXPECT_EQ(card.wait(from, from.send), (completion{done_send, length, 0}));
+        EXPECT_EQ(card.read(memory, memory.address + 0x1100 + 0x400 * number++, length), data);
+        EXPECT_EQ(card.dma_reads[0], slots) << length;
+        EXPECT_EQ(card.dma_reads[1], payloads) << length;
+    }
+    EXPECT_TRUE(card.violations.empty());
+}
+
+// A pushed message that is not the usual one, or comes while its VI is at work, is fetched from the ring, in
+// order.
+TEST(myvia_message, pushed_messages_keep_their_order) {
+    if (doorbells_in_fifo) GTEST_SKIP() << "entries are named by doorbells in pages";
+    for (unsigned seed = 1; seed != 20; ++seed) {
+        fake_card card({.seed = seed});
+        library_vi from = card.create_vi(1, vi_reliable_delivery),
+                   to = card.create_vi(2, vi_reliable_delivery);
+        card.connect(1, 2);
+        const memory_region source = card.register_memory(0x10000, 0x4000, 7);
+        const memory_region target = card.register_memory(0x20000, 0x4000, 7);
+        constexpr uint32_t count = 8;
+        const bytes data = random_bytes(card.random, 0x1000);
+        card.write(source, source.address, data);
+        for (uint32_t i = 0; i != count; ++i)
+            card.post_receive(to, encode(message({{target.address + 0x200 * i, target.handle, 0x200}})));
+        for (uint32_t i = 0; i != count; ++i) {
+            const uint32_t at = 0x200 * i, length = 1 + card.random() % 0x200;
+            // Two segments are not usual.
+            const bytes slot = encode(
+                i % 4 == 3 ? message({{source.address + at, source.handle, length / 2},
+                                      {source.address + at + length / 2, source.handle, length - length / 2}})
+                           : message({{source.address + at, source.handle, length}}));
+            const bytes payload(data.begin() + at, data.begin() + at + length);
+            if (i % 3 == 1)
+                card.post_send(from, slot);
+            else
+                push(card, from, i, slot, payload);
+            card.run(card.random() % 60);
+        }
+        for (uint32_t i = 0; i != count; ++i) {
+            const completion done = card.wait(to, to.receive);
+            EXPECT_EQ(done.status, done_receive);
+            EXPECT_EQ(card.read(target, target.address + 0x200 * i, done.length),
+                      bytes(data.begin() + 0x200 * i, data.begin() + 0x200 * i + done.length))
+                << "seed " << seed << ", message " << i;
+            EXPECT_EQ(card.wait(from, from.send).status, done_send);
+        }
+        EXPECT_TRUE(card.violations.empty());
+    }
 }
 
 // Every length of the route puts the same packet behind it; only loopback stays in the card.

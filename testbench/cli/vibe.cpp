@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// `vinic vibe`: VIBe's tests on designs, as one table.
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "hw/sim/error.h"
+#include "testbench/cli/output.h"
+#include "testbench/cli/paths.h"
+#include "testbench/cli/verbs.h"
+#include "testbench/platform/setup.h"
+#include "testbench/report/table.h"
+#include "testbench/vibe/suite.h"
+
+namespace vinic::testbench {
+
+namespace {
+
+std::vector<vibe::test> chosen_tests(const vibe_options& options) {
+    std::vector<vibe::test> all = vibe::read_suite(folders().workloads.parent_path() / "vibe/suite.yaml");
+    std::vector<std::string> names;
+    for (const auto& one : all) names.push_back(one.name);
+    for (const auto& name : options.tests)
+        if (std::ranges::find(names, name) == names.end()) {
+            const std::string near = sim::nearest_name(name, names);
+            throw sim::input_error("--test '{}': {}", name,
+                                   near.empty() ? fmt::format("there are {}", fmt::join(names, ", "))
+                                                : fmt::format("did you mean '{}'?", near));
+        }
+    if (!options.tests.empty())
+        std::erase_if(all, [&](const vibe::test& one) {
+            return std::ranges::find(options.tests, one.name) == options.tests.end();
+        });
+    return all;
+}
+
+/// The designs that are named, each checked; "all": those that ship.
+std::vector<std::string> chosen_designs(const vibe_options& options) {
+    if (std::ranges::find(options.designs, "all") != options.designs.end())
+        return names_in(folders().designs, ".yaml");
+    for (const auto& name : options.designs) {
+        platform_options one;
+        one.design = name;
+        one.settings = options.settings;
+        design_of(one);
+    }
+    return options.designs;
+}
+
+}  // namespace
+
+status vibe_suite(const vibe_options& options) {
+    output to(options.json.empty() ? "-" : options.json);
+    vibe::suite_run suite(
+        chosen_tests(options),
+        {.designs = chosen_designs(options), .settings = options.settings, .seed = options.seed});
+    validation::simulations needed({.jobs = options.jobs, .progress = is_terminal(STDERR_FILENO)});
+    suite.ask(needed);
+    needed.run();
+    const json rows = suite.rows(needed), failures = suite.failures(needed);
+    if (options.json.empty()) {
+        to.commit(table_of_rows(rows, is_terminal(STDOUT_FILENO)));
+    } else {
+        to.commit(json_text({{"format", "vinic vibe 1"}, {"results", rows}, {"failures", failures}}));
+    }
+    for (const auto& one : failures)
+        fmt::print(stderr, "vinic: {} on {}: {}\n", one["test"].get<std::string>(),
+                   one["design"].get<std::string>(), one["why"].get<std::string>());
+    return failures.empty() ? status::done : status::failed;
+}
+
+}  // namespace vinic::testbench
