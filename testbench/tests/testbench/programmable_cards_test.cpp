@@ -58,7 +58,7 @@ TEST_P(programmable_card, gives_the_same_bytes_in_lockstep_and_shuffled) {
 
 INSTANTIATE_TEST_SUITE_P(
     run, programmable_card,
-    testing::Combine(testing::Values("myvia2", "bvia", "firmvia"),
+    testing::Combine(testing::Values("myvia2", "gm_pci64b", "bvia", "firmvia"),
                      testing::Values(workload{"pingpong", "", "sizes=0,8,5000 count=3 warmup=1 verify=true"},
                                      workload{"stream", "", "sizes=8,5000 count=20 warmup=1 verify=true"},
                                      workload{"bidirectional", "", "sizes=0,8,4096 count=3 warmup=1"},
@@ -86,7 +86,7 @@ TEST_P(accounted, stages_add_up_to_what_the_workload_measured) {
     EXPECT_TRUE(doorbell);
 }
 
-INSTANTIATE_TEST_SUITE_P(designs, accounted, testing::Values("myvia2", "bvia", "firmvia"),
+INSTANTIATE_TEST_SUITE_P(designs, accounted, testing::Values("myvia2", "gm_pci64b", "bvia", "firmvia"),
                          [](const auto& of) { return std::string(of.param); });
 
 // A doorbell of MyVIA is two words of SRAM, one of MyVIA2 a word that the hardware queues; none is lost.

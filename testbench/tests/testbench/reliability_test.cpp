@@ -97,6 +97,9 @@ INSTANTIATE_TEST_SUITE_P(
                                      network{"drops", " --set link.drop_rate=0.05"},
                                      network{"both",
                                              " --set link.bit_error_rate=5e-6 --set link.drop_rate=0.02"},
+                                     network{"both_on_gm",
+                                             " --design gm_pci64b --set link.bit_error_rate=5e-6 "
+                                             "--set link.drop_rate=0.02"},
                                      network{"both_on_myvia2",
                                              " --design myvia2 --set link.bit_error_rate=5e-6 "
                                              "--set link.drop_rate=0.02"}),

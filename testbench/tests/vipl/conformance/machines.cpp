@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <optional>
 
 #include "testbench/platform/firmware.h"
 #include "testbench/platform/platform.h"
@@ -30,8 +31,9 @@ testbench::design design_of(unsigned count, const settings& values) {
     return d;
 }
 
-const testbench::firmware& firmware() {
-    static const testbench::firmware loaded = testbench::load_firmware(*shipped().firmware);
+const std::optional<testbench::firmware>& firmware() {
+    static const std::optional<testbench::firmware> loaded =
+        shipped().firmware ? std::optional(testbench::load_firmware(*shipped().firmware)) : std::nullopt;
     return loaded;
 }
 
