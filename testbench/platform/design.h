@@ -42,6 +42,7 @@ struct topology_description {
 struct design {
     std::string name;
     std::string description;
+    located card{"lanai", "default"};  ///< the kind of card: see make_card
     std::optional<located>
         firmware;  ///< a name, image or source folder; paths are relative to the design's file
     located nodes{"2", "default"};
