@@ -16,9 +16,9 @@ namespace {
 
 sim::configuration configuration_of(const design& from, const platform_mode& mode) {
     sim::configuration all = from.configuration();
-    if (mode.lockstep)
-        for (const char* name : {"nic.lanai.lockstep", "host.cpu.step_by_step"})
-            all.set(name, {"true", "--lockstep", ""});
+    if (!mode.lockstep) return all;
+    all.set("host.cpu.step_by_step", {"true", "--lockstep", ""});
+    if (from.card.text == "lanai") all.set("nic.lanai.lockstep", {"true", "--lockstep", ""});
     return all;
 }
 

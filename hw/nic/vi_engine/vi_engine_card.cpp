@@ -7,16 +7,16 @@
 
 namespace vinic::nic {
 
-namespace card = abi::vi_engine;
+namespace abi_card = abi::vi_engine;
 
-sim::clock_domain vi_engine_card::make_clock(const vi_engine_card& card, const bus::bus_properties& bus) {
-    if (card.clock_mhz != 0) return sim::clock_domain::from_mhz(card.clock_mhz);
-    return bus.clock.times(card.clock_multiplier);
+sim::clock_domain vi_engine_card::make_clock(const vi_engine_card& of, const bus::bus_properties& bus) {
+    if (of.clock_mhz != 0) return sim::clock_domain::from_mhz(of.clock_mhz);
+    return bus.clock.times(of.clock_multiplier);
 }
 
 vi_engine_card::vi_engine_card(const sc_core::sc_module_name& name, const bus::bus_properties& bus,
                                bus::requester_id who)
-    : module(name),
+    : card(name),
       clock_mhz(*this, {.name = "engine.clock_mhz",
                         .unit = "MHz",
                         .value = 66,
@@ -31,7 +31,7 @@ vi_engine_card::vi_engine_card(const sc_core::sc_module_name& name, const bus::b
                                .help = "engine clocks in a bus clock, where engine.clock_mhz is 0"}),
       id(who),
       order(make_clock(*this, bus)),
-      doorbells("doorbells", order, card::max_vis + card::max_queues),
+      doorbells("doorbells", order, abi_card::max_vis + abi_card::max_queues),
       pci("pci", order, bus, doorbells),
       master("master", bus, id),
       dma("dma", order, master),
@@ -86,6 +86,13 @@ unsigned vi_engine_card::attach(bus::pci_bus& to) {
     return to.attach(target, pci.properties(id));
 }
 
+std::uint64_t vi_engine_card::window_bytes() const {
+    const std::vector<std::uint8_t> largest(sizeof(abi::packet_header) + sizeof(abi::rdma_header) +
+                                            frames.packet_payload_bytes);
+    const std::size_t framed = frames.prefix().size() + frames.begin(0).put(largest, true).size();
+    return reliable.window_packets * (abi::route_bytes_max + framed);
+}
+
 // --- Doorbells
 
 /// So many slots have been posted; more than the ring holds, or fewer than before, is an error of the
@@ -101,22 +108,22 @@ bool vi_engine_card::note_posted(vi_context& of, ring_context& ring, std::uint32
 }
 
 void vi_engine_card::ring(std::uint32_t page, std::uint32_t word, std::uint32_t data) {
-    if (page >= card::max_vis) {
-        if (word == card::doorbell_arm_queue) completions.arm_queue(page - card::max_vis, data);
+    if (page >= abi_card::max_vis) {
+        if (word == abi_card::doorbell_arm_queue) completions.arm_queue(page - abi_card::max_vis, data);
         return;
     }
     vi_context& of = vis.at(page);
-    if (of.state == card::vi_unused) return;
+    if (of.state == abi_card::vi_unused) return;
     switch (word) {
-        case card::doorbell_send:
+        case abi_card::doorbell_send:
             if (!note_posted(of, of.send, data)) return;
             return of.connected() ? descriptors.want(of, false) : vis.flush(of, true, false);
-        case card::doorbell_receive:
+        case abi_card::doorbell_receive:
             if (!note_posted(of, of.receive, data)) return;
-            return of.state == card::vi_error ? vis.flush(of, false, true) : descriptors.want(of, true);
-        case card::doorbell_arm_send:
+            return of.state == abi_card::vi_error ? vis.flush(of, false, true) : descriptors.want(of, true);
+        case abi_card::doorbell_arm_send:
             return completions.arm(of, false, data);
-        case card::doorbell_arm_receive:
+        case abi_card::doorbell_arm_receive:
             return completions.arm(of, true, data);
         default:
             return;

@@ -3,12 +3,12 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 
 #include "hw/bus/master.h"
 #include "hw/bus/pci_bus.h"
 #include "hw/bus/target_port.h"
 #include "hw/link/port.h"
+#include "hw/nic/card.h"
 #include "hw/nic/vi_engine/command_unit.h"
 #include "hw/nic/vi_engine/completion_writer.h"
 #include "hw/nic/vi_engine/descriptor_fetch.h"
@@ -25,14 +25,11 @@
 #include "hw/nic/vi_engine/sequencer.h"
 #include "hw/nic/vi_engine/translation.h"
 #include "hw/nic/vi_engine/vi_table.h"
-#include "hw/sim/module.h"
 #include "hw/sim/parameter.h"
 
 namespace vinic::nic {
 
-/// Module `nic` of a node: the platform attaches it to its bus, binds the sockets of `link` to a cable, and
-/// `interrupt` to the host's line.
-class vi_engine_card : public sim::module, private link::port_client {
+class vi_engine_card : public card, private link::port_client {
 public:
     vi_engine_card(const sc_core::sc_module_name& name, const bus::bus_properties& bus, bus::requester_id id);
 
@@ -40,7 +37,6 @@ public:
     sim::parameter<std::uint64_t> clock_multiplier;  // engine.clock_multiplier
 
     const bus::requester_id id;
-    std::function<void(bool asserted)> interrupt;
 
     sequencer order;
     doorbell_decoder doorbells;     // nic.doorbells
@@ -62,11 +58,17 @@ public:
     link::port link;                // nic.link
     bus::target_port target;        // nic.target
 
-    /// Wires the card to the bus as master and target; the number is the target's, for pci_bus::map.
-    unsigned attach(bus::pci_bus& to);
+    const sim::clock_domain& clock_domain() const override { return order.domain(); }
+    unsigned attach(bus::pci_bus& to) override;
+    std::uint64_t bar_bytes() const override { return abi::vi_engine::bar_bytes; }
+    link::initiator_socket& link_out() override { return link.out; }
+    link::target_socket& link_in() override { return link.in; }
+
+    /// On the wire, a whole window of the packets of a reliable connection.
+    std::uint64_t window_bytes() const;
 
 private:
-    static sim::clock_domain make_clock(const vi_engine_card& card, const bus::bus_properties& bus);
+    static sim::clock_domain make_clock(const vi_engine_card& of, const bus::bus_properties& bus);
     void wire();
     void ring(std::uint32_t page, std::uint32_t word, std::uint32_t data);
     bool note_posted(vi_context& of, ring_context& ring, std::uint32_t posted);
