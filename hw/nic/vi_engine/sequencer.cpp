@@ -19,6 +19,7 @@ void sequencer::input(rank from, std::function<void()> effect) {
 void sequencer::resume_at(edge at, rank who, std::coroutine_handle<> what) { put({at, who, 0, what, {}}); }
 
 void sequencer::act() {
+    if (halted_) return;
     ++activations_;
     acting_ = true;
     at_ = domain_.edge_at_or_before(sim::now());

@@ -76,6 +76,8 @@ public:
     /// co_await: so many clocks pass.
     pause clocks(std::uint64_t n) { return {*this, n}; }
 
+    /// The engine stands still from now on, as in reset.
+    void halt() { halted_ = true; }
     /// How often the kernel woke the engine.
     std::uint64_t activations() const { return activations_; }
 
@@ -100,6 +102,7 @@ private:
     std::uint64_t activations_ = 0;
     edge at_ = 0;
     bool acting_ = false;
+    bool halted_ = false;
     rank current_ = rank::host;
     sim::timer timer_{[this] { act(); }};
 };
