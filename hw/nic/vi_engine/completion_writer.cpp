@@ -148,7 +148,7 @@ machine completion_writer::run() {
         if (pending_.front().is_event) {
             events_.post(pending_.front().event, pending_.front().number);
         } else {
-            co_await sequencer_.clocks(pending_.front().clocks);
+            co_await sequencer_.clocks(pending_.front().clocks, 1);
             const std::uint64_t ticket = co_await dma_.write_channel();
             co_await sequencer_.clocks(dma_.start_clocks);
             item& next = pending_.front();

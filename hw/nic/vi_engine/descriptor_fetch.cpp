@@ -66,7 +66,7 @@ machine descriptor_fetch::run() {
         ring.fetching = 1;
         ring.asked = false;
         const sim::picoseconds began = sim::now();
-        co_await sequencer_.clocks(request_clocks);
+        co_await sequencer_.clocks(request_clocks, 1);
         const std::uint64_t ticket = co_await dma_.read_channel();
         const std::uint32_t count = ring.wanted = count_of(ring);
         const std::uint32_t first = ring.fetched;
@@ -78,7 +78,7 @@ machine descriptor_fetch::run() {
             co_await sequencer_.clocks(dma_.start_clocks);
             dma_.start_read(ticket, read, ring.address_of(first), bytes, "descriptor");
             while (!read.done()) co_await read.progress.changed();
-            co_await sequencer_.clocks(decode_clocks);
+            co_await sequencer_.clocks(decode_clocks, count);
             reads.add();
             descriptors.add(count);
             for (std::uint32_t i = 0; i < ring.wanted; ++i)

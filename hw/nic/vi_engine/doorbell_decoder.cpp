@@ -3,6 +3,12 @@
 
 namespace vinic::nic {
 
+namespace {
+
+constexpr std::uint64_t context_accesses = 2;  // read, write back
+
+}  // namespace
+
 doorbell_decoder::doorbell_decoder(const sc_core::sc_module_name& name, sequencer& order, std::uint32_t pages)
     : module(name),
       queue_depth(*this, {.name = "queue_depth",
@@ -40,7 +46,7 @@ machine doorbell_decoder::run() {
         while (order_.empty()) co_await rung_.changed();
         busy_ = true;
         const std::uint32_t page = order_.front();
-        co_await sequencer_.clocks(decode_clocks);
+        co_await sequencer_.clocks(decode_clocks, context_accesses);
         order_.pop_front();
         queue& of = queues_[page];
         const bell next = of.bells.front();

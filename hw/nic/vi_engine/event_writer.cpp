@@ -66,7 +66,7 @@ machine event_writer::run() {
     for (;;) {
         while (waiting_.empty() || !room()) co_await changed_.changed();
         waiting next = waiting_.front();
-        co_await sequencer_.clocks(event_clocks);
+        co_await sequencer_.clocks(event_clocks, 1);
         const std::uint64_t ticket = co_await dma_.write_channel();
         co_await sequencer_.clocks(dma_.start_clocks);
         next.entry.valid = written_ / entries_ % 2 + 1;

@@ -9,6 +9,7 @@ namespace card = abi::vi_engine;
 
 namespace {
 
+constexpr std::uint64_t turn_accesses = 2;                ///< the VI's context, its descriptor
 constexpr std::uint32_t interrupted = ~std::uint32_t{0};  ///< the connection ended meanwhile
 
 bool is_write(const card::slot& of) {
@@ -98,7 +99,7 @@ step<bool> packet_maker::advance(vi_context& of) {
         of.sending.error = check_format(of, from);
     }
     const std::uint64_t epoch = of.send_epoch;
-    co_await sequencer_.clocks(schedule_clocks);
+    co_await sequencer_.clocks(schedule_clocks, turn_accesses);
     if (of.send_epoch != epoch || of.go_back) co_return true;
     if (of.sending.error != 0) co_return fail(of, from);
     co_return co_await make(of, from);
@@ -129,7 +130,7 @@ step<std::uint32_t> packet_maker::check_segments(vi_context& of, const card::slo
         const abi::vi_data_segment& s = found.segment;
         if (s.length > from.control.length - sum) co_return abi::vi_status_format_error;
         if (s.length == 0) continue;
-        co_await sequencer_.clocks(pages_.check_clocks);
+        co_await sequencer_.clocks(pages_.check_clocks, 1);
         if (!pages_.allowed({.handle = s.handle, .tag = of.tag, .address = s.data, .length = s.length}))
             co_return abi::vi_status_protection_error;
         if (sum <= message.offset && message.offset - sum < s.length) {
@@ -182,7 +183,7 @@ step<bool> packet_maker::make(vi_context& of, const card::slot& from) {
             std::min<std::uint64_t>(from.control.length - of.sending.offset, framing_.packet_payload_bytes));
         made->payload.resize(made->head.padded());
         error = co_await fetch_payload(of, from, *made);
-        co_await sequencer_.clocks(header_clocks);
+        co_await sequencer_.clocks(header_clocks, 1);
     }
     if (error == 0 && of.send_epoch == epoch && !of.go_back) {
         making.report(began, sim::now(), "packet", {{"vi", of.index}, {"bytes", made->head.header.length}});

@@ -10,6 +10,7 @@ using message_kind = incoming_message::kind;
 
 namespace {
 
+constexpr std::uint64_t match_accesses = 3;  ///< the VI's context, to and fro, and its descriptor
 constexpr std::uint32_t interrupted = ~std::uint32_t{0};  ///< the connection ended meanwhile
 
 bool is_data(const packet_head& head) {
@@ -52,7 +53,7 @@ machine placement::run() {
     for (;;) {
         packet_ptr next = co_await in_.next();
         const sim::picoseconds began = sim::now();
-        co_await sequencer_.clocks(match_clocks);
+        co_await sequencer_.clocks(match_clocks, match_accesses);
         co_await receive(next);
         placing.report(began, sim::now(), "packet",
                        {{"vi", next->head.header.destination_vi}, {"bytes", next->head.header.length}});

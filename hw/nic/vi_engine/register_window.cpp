@@ -168,7 +168,8 @@ machine register_window::intake() {
         while (writes_.empty()) co_await written_.changed();
         const bool bell = is_doorbell(writes_.front().offset);
         if (!bell)
-            co_await sequencer_.clocks(register_clocks * (writes_.front().bytes.size() + 3) / word_bytes);
+            co_await sequencer_.clocks(register_clocks *
+                                       ((writes_.front().bytes.size() + word_bytes - 1) / word_bytes));
         const posted_write next = std::move(writes_.front());
         writes_.pop_front();
         queued_.free(next.bytes.size());

@@ -115,7 +115,7 @@ machine reliability::acknowledge() {
             continue;
         }
         of->urgent = true;
-        co_await sequencer_.clocks(acknowledge_clocks);
+        co_await sequencer_.clocks(acknowledge_clocks, 1);
         co_await free_.take();
         if (!of->urgent && of->acknowledgements == 0) {  // a data packet took it along, or the VI is gone
             free_.give();

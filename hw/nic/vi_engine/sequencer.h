@@ -43,7 +43,9 @@ class sequencer {
 public:
     using edge = std::uint64_t;
 
-    explicit sequencer(const sim::clock_domain& domain) : domain_(domain) {}
+    /// `memory_clocks`: an access to the card's memory.
+    explicit sequencer(const sim::clock_domain& domain, std::uint64_t memory_clocks = 0)
+        : domain_(domain), memory_clocks_(memory_clocks) {}
     sequencer(const sequencer&) = delete;
     sequencer& operator=(const sequencer&) = delete;
 
@@ -73,8 +75,11 @@ public:
         }
         void await_resume() const {}
     };
-    /// co_await: so many clocks pass.
-    pause clocks(std::uint64_t n) { return {*this, n}; }
+    /// co_await: so many clocks pass, and those of so many accesses to what the card holds in its memory: the
+    /// context of a VI, a descriptor, an entry of a table.
+    pause clocks(std::uint64_t n, std::uint64_t accesses = 0) {
+        return {*this, n + accesses * memory_clocks_};
+    }
 
     /// The engine stands still from now on, as in reset.
     void halt() { halted_ = true; }
@@ -97,6 +102,7 @@ private:
     void put(entry&& e);
 
     sim::clock_domain domain_;
+    std::uint64_t memory_clocks_;
     std::priority_queue<entry> entries_;
     std::uint64_t count_ = 0;
     std::uint64_t activations_ = 0;

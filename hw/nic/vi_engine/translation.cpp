@@ -12,6 +12,7 @@ namespace card = abi::vi_engine;
 
 namespace {
 
+constexpr std::uint64_t table_accesses = 2;  // the region, the page
 constexpr std::uint32_t page_bytes = 4096;
 constexpr std::uint32_t region_mask = (1u << card::handle_region_bits) - 1;
 
@@ -123,7 +124,7 @@ const translation::region* translation::find(const request& what) const {
 step<translation::result> translation::translate(request what) {
     const sim::picoseconds began = sim::now();
     co_await unit_.take();
-    co_await sequencer_.clocks(check_clocks + lookup_clocks);
+    co_await sequencer_.clocks(check_clocks + lookup_clocks, table_accesses);
     result found;
     for (;;) {
         const region* where = find(what);

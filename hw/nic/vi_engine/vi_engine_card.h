@@ -36,6 +36,8 @@ public:
     sim::parameter<std::uint64_t> clock_mhz;         // engine.clock_mhz; 0: the bus clock's multiple
     sim::parameter<std::uint64_t> clock_multiplier;  // engine.clock_multiplier
 
+    sim::parameter<std::uint64_t> memory_clocks;  // engine.memory_clocks
+
     const bus::requester_id id;
 
     sequencer order;
