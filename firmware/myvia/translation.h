@@ -52,6 +52,18 @@ inline void translation_arrived(const translation_line& line) {
 // First page of a region whose addresses are physical: no line of the cache is ever that of its pages.
 inline constexpr uint32_t no_page = 1u << 30;
 
+// No valid line of the cache holds that page: it is fetched, or the region's addresses need no translation.
+[[gnu::noinline]] inline uint32_t translate_without_line(const region& where, uint64_t address, uint32_t line,
+                                                         uint64_t& physical) {
+    if (where.rdma_enables & abi::myvia::region_physical) {
+        physical = address;
+        return step_done;
+    }
+    const uint32_t set = line % cache_sets;
+    if ((translation_tags[set] & tag_fetching) == 0) fetch_line(line, set);
+    return step_blocked;
+}
+
 // Where the byte `address` of a region stands in host memory. The address lies in the region.
 inline uint32_t translate(const region& where, uint64_t address, uint64_t& physical) {
     const uint32_t offset =
@@ -60,14 +72,7 @@ inline uint32_t translate(const region& where, uint64_t address, uint64_t& physi
     const uint32_t line = page / line_entries;
     const uint32_t set = line % cache_sets;
     const uint32_t tag = translation_tags[set];
-    if (tag != (line | tag_valid)) {
-        if (where.rdma_enables & abi::myvia::region_physical) {
-            physical = address;
-            return step_done;
-        }
-        if ((tag & tag_fetching) == 0) fetch_line(line, set);
-        return step_blocked;
-    }
+    if (tag != (line | tag_valid)) return translate_without_line(where, address, line, physical);
     const abi::myvia::page_entry& entry = *opaque(&translation_lines[set].entries[page % line_entries]);
     physical = join(network(entry.frame_high), network(entry.frame_low) | (offset % page_bytes));
     return step_done;

@@ -6,13 +6,15 @@
 #include <vector>
 
 #include "host_driver/myvia_driver.h"
+#include "host_driver/vi_engine_driver.h"
+#include "hw/nic/vi_engine/vi_engine_card.h"
 #include "hw/sim/error.h"
 
 namespace vinic::testbench {
 
 namespace {
 
-const std::vector<std::string> kinds{"lanai"};
+const std::vector<std::string> kinds{"lanai", "vi_engine"};
 
 void check_kind(const located& kind) {
     if (std::ranges::find(kinds, kind.text) != kinds.end()) return;
@@ -32,10 +34,14 @@ bool needs_firmware(const located& kind) {
 std::unique_ptr<nic::card> make_card(const located& kind, const bus::bus_properties& bus,
                                      bus::requester_id id) {
     check_kind(kind);
+    if (kind.text == "vi_engine") return std::make_unique<nic::vi_engine_card>("nic", bus, id);
     return std::make_unique<nic::lanai_card>("nic", bus, id);
 }
 
 std::unique_ptr<driver::card_driver> make_driver(const nic::card& card, driver_surroundings around) {
+    if (const auto* engine = dynamic_cast<const nic::vi_engine_card*>(&card))
+        return std::make_unique<driver::vi_engine_driver>("driver", around.cpu, std::move(around.window),
+                                                          engine->window_bytes(), around.byte_time);
     const auto& lanai = dynamic_cast<const nic::lanai_card&>(card);
     return std::make_unique<driver::myvia_driver>(
         "driver", around.cpu, std::move(around.window), *around.firmware,

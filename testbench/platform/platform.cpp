@@ -7,6 +7,7 @@
 #include "hw/sim/error.h"
 #include "hw/sim/timer.h"
 #include "testbench/platform/firmware_symbols.h"
+#include "testbench/platform/node_parts.h"
 #include "testbench/platform/topology.h"
 #include "vipl/program.h"
 
@@ -16,9 +17,8 @@ namespace {
 
 sim::configuration configuration_of(const design& from, const platform_mode& mode) {
     sim::configuration all = from.configuration();
-    if (mode.lockstep)
-        for (const char* name : {"nic.lanai.lockstep", "host.cpu.step_by_step"})
-            all.set(name, {"true", "--lockstep", ""});
+    if (mode.lockstep && needs_firmware(from.card)) all.set("nic.lanai.lockstep", {"true", "--lockstep", ""});
+    if (mode.lockstep) all.set("host.cpu.step_by_step", {"true", "--lockstep", ""});
     return all;
 }
 

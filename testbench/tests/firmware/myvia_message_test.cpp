@@ -71,9 +71,10 @@ TEST(myvia_message, nothing_at_all) {
 // Puts the slot into the ring, and slot and payload into an entry of process 0.
 void push(fake_card& card, library_vi& from, uint32_t entry, const bytes& slot, const bytes& payload) {
     abi::myvia::pushed_message& to = myvia::push_areas[0].entries[entry];
-    std::memcpy(&to.slot, slot.data(), slot.size());
-    std::memcpy(to.payload, payload.data(), payload.size());
     card.put_slot(from, from.send, slot);
+    const bytes in_card_order = card.slot_bytes(from, from.send, from.send.posted - 1);
+    std::memcpy(&to.slot, in_card_order.data(), in_card_order.size());
+    std::memcpy(to.payload, payload.data(), payload.size());
     card.ring(static_cast<abi::myvia::doorbell_op>(abi::myvia::doorbell_send_pushed |
                                                    entry << abi::myvia::doorbell_entry_shift),
               from.index, from.send.posted);

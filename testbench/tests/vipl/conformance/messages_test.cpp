@@ -3,6 +3,7 @@
 // What descriptors say and what arrives, at every level (facts vipl.md 3, 7).
 #include <optional>
 
+#include "hw/nic/vi_engine/vi_engine_card.h"
 #include "testbench/platform/node.h"
 #include "testbench/tests/vipl/conformance/pair.h"
 
@@ -487,7 +488,7 @@ TEST_P(functional_bad_link, damages_no_message) {
     sc.play();
 }
 
-// The other node is dead: its card is held in reset.
+// The other node is dead: its card stands still.
 TEST_P(functional_bad_link, to_a_dead_node_ends_a_reliable_connection) {
     scene sc;
     sc.level = GetParam();
@@ -496,7 +497,10 @@ TEST_P(functional_bad_link, to_a_dead_node_ends_a_reliable_connection) {
     sc.abandoned = true;  // no command of the target's is answered any more
     bool dead = false;
     sc.target = [&](side& t) {
-        t.in.machine.programmable()->lanai.assert_reset();
+        if (auto* engine = dynamic_cast<nic::vi_engine_card*>(t.in.machine.nic.get()))
+            engine->order.halt();
+        else
+            t.in.machine.programmable()->lanai.assert_reset();
         dead = true;
     };
     sc.source = [&](side& s) {
