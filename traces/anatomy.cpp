@@ -84,6 +84,8 @@ void anatomy::on_received(const message_path& m, sim::picoseconds at, std::uint6
 void anatomy::on_finished(const message_path& m) {
     const auto found = under_way_.find(&m);
     if (found == under_way_.end()) return;
+    found->second.vi = m.vi;
+    found->second.receive_status = m.receive_status;
     path_builder built(history_, history_.of(m.sender), history_.of(m.receiver), found->second);
     built.build();
     message_anatomy done{.sender = m.sender,

@@ -12,6 +12,7 @@ constexpr std::array<const char*, activities> activity_names{"VIPL",
                                                              "core busy with other work",
                                                              "wait until the core looks",
                                                              "firmware",
+                                                             "engine",
                                                              "earlier packets of the message",
                                                              "wait for the DMA channel",
                                                              "start",
@@ -94,6 +95,7 @@ lane lane_of(const stage& s) {
         case activity::busy:
         case activity::look:
         case activity::firmware:
+        case activity::logic:
         case activity::earlier:
             return sender ? lane::core_of_sender : lane::core_of_receiver;
         default:

@@ -22,6 +22,7 @@ enum class activity : std::uint8_t {
     busy,      ///< the core is busy with other work
     look,      ///< the core polls and has not looked yet
     firmware,  ///< the core works for this message
+    logic,     ///< the engine's state machines work for this message
     earlier,   ///< earlier packets of the message
     channel,   ///< the DMA channel is busy with an earlier block
     start,     ///< PULSE to the engine, or SML to the link

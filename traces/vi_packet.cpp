@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 
 namespace vinic::traces {
@@ -15,6 +16,10 @@ std::uint32_t big32(const std::uint8_t* p) {
 }
 std::uint32_t big16(const std::uint8_t* p) { return std::uint32_t{p[0]} << 8 | p[1]; }
 
+/// What stands before a packet in its frame: nothing; the header of a cell; preamble and header of Ethernet
+/// (hw/nic/vi_engine/framing.h).
+constexpr std::array<std::size_t, 3> frame_bytes{0, 5, 8 + 14};
+
 }  // namespace
 
 std::size_t route_bytes_of(std::span<const std::uint8_t> packet) {
@@ -24,9 +29,13 @@ std::size_t route_bytes_of(std::span<const std::uint8_t> packet) {
 
 std::optional<abi::packet_header> vi_header_of(std::span<const std::uint8_t> bytes) {
     const std::size_t route = route_bytes_of(bytes);
-    if (bytes.size() - route < sizeof(abi::packet_header)) return std::nullopt;
-    const std::uint8_t* p = bytes.data() + route;
-    if (big32(p) != abi::packet_type_vi) return std::nullopt;
+    const auto starts_at = [&](std::size_t frame) {
+        return bytes.size() >= route + frame + sizeof(abi::packet_header) &&
+               big32(bytes.data() + route + frame) == abi::packet_type_vi;
+    };
+    const auto frame = std::ranges::find_if(frame_bytes, starts_at);
+    if (frame == frame_bytes.end()) return std::nullopt;
+    const std::uint8_t* p = bytes.data() + route + *frame;
     using header = abi::packet_header;
     return header{.type = big32(p),
                   .kind = p[offsetof(header, kind)],

@@ -13,8 +13,8 @@ namespace vinic::traces {
 /// How many bytes of route stand before a packet's type: route bytes have bit 7 set, the type has not.
 std::size_t route_bytes_of(std::span<const std::uint8_t> packet);
 
-/// The header of a VI packet, behind whatever route stands before it; none when it is another packet or too
-/// short for a header.
+/// The header of a VI packet, behind whatever route and frame stand before it; none when it is another packet
+/// or too short for a header.
 std::optional<abi::packet_header> vi_header_of(std::span<const std::uint8_t> packet);
 
 /// "send", "RDMA write" ...; "kind 9" for what wire_format.h does not name.
