@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// In place of the blocks where Verilator was not there.
+#include "hw/rtl/doorbell/doorbell_block.h"
+#include "hw/sim/error.h"
+
+namespace vinic::rtl {
+
+std::unique_ptr<nic::doorbell_fifo> make_doorbell(nic::doorbell_fifo::surroundings&,
+                                                  const sim::clock_domain&) {
+    throw sim::input_error("doorbells.impl = rtl: this vinic has no RTL (it was built without Verilator)");
+}
+
+}  // namespace vinic::rtl
