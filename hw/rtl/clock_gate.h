@@ -15,8 +15,8 @@ namespace vinic::rtl {
 /// the next edge. What the block drives without a register on the way is there at once.
 class clock_gate {
 public:
-    /// Evaluates a rising and a falling edge at that time with the inputs as they stand, takes back those that
-    /// last one clock, and returns whether the block is quiet.
+    /// Evaluates a rising and a falling edge at that time with the inputs as they stand, takes back those
+    /// that last one clock, and returns whether the block is quiet.
     using edge_action = std::function<bool(sim::picoseconds at)>;
 
     /// Not gated: the clock runs all the time, for the tests that compare both.

@@ -39,6 +39,16 @@ void evaluate_clock(const sim::module& block, Model& model) {
     evaluate(block, model);
 }
 
+/// A clock of reset. Verilator sees an edge only after it has seen the level before it.
+template <typename Model>
+void reset(const sim::module& block, Model& model) {
+    model.reset = 1;
+    evaluate(block, model);
+    evaluate_clock(block, model);
+    model.reset = 0;
+    evaluate(block, model);
+}
+
 /// Writes down what of the RTL a test has exercised (testbench/rtl_coverage), before the model goes: to be
 /// declared after it. Without coverage, nothing.
 class coverage_writer {

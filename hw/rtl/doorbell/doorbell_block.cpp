@@ -40,7 +40,8 @@ public:
 
 private:
     sim::value_probe queue_probe(unsigned number) const {
-        return {*this, fmt::format("next{}", number), 16, "doorbells that the queue took since its base was set"};
+        return {*this, fmt::format("next{}", number), 16,
+                "doorbells that the queue took since its base was set"};
     }
     bool edge(sim::picoseconds at);
     void show(sim::picoseconds at);
@@ -62,10 +63,7 @@ doorbell_block::doorbell_block(surroundings& around, const sim::clock_domain& cl
       around_(around),
       clock_(clock, gated, [this](sim::picoseconds at) { return edge(at); }) {
     pins_.sram_words = static_cast<unsigned>(around.sram_bytes() / 8);
-    pins_.reset = 1;
-    evaluate_clock(*this, pins_);
-    pins_.reset = 0;
-    evaluate();
+    rtl::reset(*this, pins_);
 }
 
 /// What comes with one word of the host, or from the SRAM, lasts a clock.

@@ -97,7 +97,8 @@ struct random_traffic {
             b.doorbells.set_control(static_cast<std::uint32_t>(random.next()) &
                                     (map::CONTROL_FIFO_MULTI_QUEUE | (random.chance(0.1) ? 7u : 1u)));
         } else {
-            const auto offset = static_cast<std::uint32_t>(random.below(map::bar_bytes - map::doorbells)) & ~3u;
+            const auto offset =
+                static_cast<std::uint32_t>(random.below(map::bar_bytes - map::doorbells)) & ~3u;
             b.doorbells.ring(offset, static_cast<std::uint32_t>(random.next()), [this] {
                 log.seen["done"].push_back(std::to_string(sim::now()));
                 wait();
@@ -110,7 +111,8 @@ struct random_traffic {
         b.next_clock([this] { next(); }, random.chance(0.5) ? 0 : random.below(12));
     }
     std::uint32_t base() {
-        if (random.chance(0.1)) return static_cast<std::uint32_t>(random.next());  // outside the SRAM, as a rule
+        if (random.chance(0.1))
+            return static_cast<std::uint32_t>(random.next());  // outside the SRAM, as a rule
         if (random.chance(0.1)) return ~static_cast<std::uint32_t>(random.below(0x1000));
         return static_cast<std::uint32_t>(random.below(b.memory.bytes)) & ~(random.chance(0.1) ? 0u : 7u);
     }
@@ -143,8 +145,9 @@ result run_random(side which, std::uint64_t seed) {
     random_traffic traffic(b, seed, 10'000);
     const sim::fingerprint fingerprint;
     b.run_until(traffic.finished);
-    return {std::move(traffic.log.seen), fingerprint.text(),       b.doorbells.doorbells.value(),
-            b.doorbells.overflows.value(), which == side::model ? 0 : b.edges(), b.clock.current()};
+    return {std::move(traffic.log.seen),          fingerprint.text(),
+            b.doorbells.doorbells.value(),        b.doorbells.overflows.value(),
+            which == side::model ? 0 : b.edges(), b.clock.current()};
 }
 
 class doorbell_rtl : public testing::TestWithParam<std::uint64_t> {};
@@ -205,7 +208,9 @@ test::events run_through(side which) {
     return std::move(log.seen);
 }
 
-TEST(doorbell_rtl, queues_of_any_length_wrap) { test::expect_same(run_through(side::model), run_through(side::rtl)); }
+TEST(doorbell_rtl, queues_of_any_length_wrap) {
+    test::expect_same(run_through(side::model), run_through(side::rtl));
+}
 
 TEST(doorbell_rtl, a_second_word_in_a_clock_breaks_an_assertion) {
     bench b(side::rtl);

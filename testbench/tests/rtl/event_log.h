@@ -27,11 +27,12 @@ struct event_log : sim::listener {
         for (const auto& [name, probe] : sim::simulation::current().probes())
             if (name.find(".rtl.") == name.npos && name != without) probe->attach(*this);
     }
-    void on_value(const sim::value_probe& p, sim::picoseconds at, std::uint64_t bits, std::uint64_t) override {
+    void on_value(const sim::value_probe& p, sim::picoseconds at, std::uint64_t bits,
+                  std::uint64_t) override {
         seen[p.name()].push_back(fmt::format("{} {:#x}", at, bits));
     }
-    void on_span(const sim::span_probe& p, sim::picoseconds begin, sim::picoseconds end, std::string_view what,
-                 std::span<const sim::field> fields) override {
+    void on_span(const sim::span_probe& p, sim::picoseconds begin, sim::picoseconds end,
+                 std::string_view what, std::span<const sim::field> fields) override {
         std::string text = fmt::format("{} {} {}", begin, end, what);
         for (const sim::field& f : fields) text += fmt::format(" {}={:#x}", f.name, f.value);
         seen[p.name()].push_back(text);
