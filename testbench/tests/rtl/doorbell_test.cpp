@@ -88,12 +88,12 @@ struct random_traffic {
         --left;
         if (random.chance(0.2)) disturb();
         if (random.chance(left / 500 % 2 == 0 ? 0.2 : 0.9)) take();
-        const std::uint64_t kind = random.below(200);
+        const std::uint64_t kind = random.below(1000);
         if (kind == 0) {
             b.doorbells.reset();
-        } else if (kind < 4) {
+        } else if (kind < 8) {
             b.doorbells.set_base(static_cast<unsigned>(random.below(4)), base());
-        } else if (kind < 6) {
+        } else if (kind < 12) {
             b.doorbells.set_control(static_cast<std::uint32_t>(random.next()) &
                                     (map::CONTROL_FIFO_MULTI_QUEUE | (random.chance(0.1) ? 7u : 1u)));
         } else {
