@@ -289,7 +289,7 @@ std::uint32_t mvia_driver::check_send(const mvia_vi& of, const mvia_descriptor& 
         if (s.length != 0 && !find_region(s.handle, of.setup.attributes.tag, s.address, s.length))
             return abi::vi_status_protection_error;
     }
-    return sum == d.length ? 0 : abi::vi_status_format_error;
+    return sum == d.length ? 0 : std::uint32_t{abi::vi_status_format_error};
 }
 
 void mvia_driver::post(host::process& on, std::uint32_t vi, bool receive,

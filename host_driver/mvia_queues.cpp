@@ -69,10 +69,10 @@ descriptor_completion mvia_work_queue::take() {
 }
 
 bool mvia_completion_queue::write(std::uint32_t vi, bool receive) {
-    const abi::myvia::completion_entry entry{
+    const abi::myvia::completion_entry fresh{
         .vi_and_queue = big_endian(vi | (receive ? abi::myvia::completion_receive : 0u)),
         .valid = big_endian(pass(written_))};
-    ring_.ram().write_at(ring() + offset(written_), std::bit_cast<std::array<std::byte, sizeof entry>>(entry),
+    ring_.ram().write_at(ring() + offset(written_), std::bit_cast<std::array<std::byte, sizeof fresh>>(fresh),
                          sim::now() + 1);
     ++written_;
     return std::exchange(armed_, false);

@@ -187,7 +187,7 @@ std::uint32_t mvia_driver::find_place(const mvia_vi& of, const abi::packet_heade
         left -= piece;
         offset = 0;
     }
-    return left == 0 ? 0 : abi::vi_status_length_error;
+    return left == 0 ? 0 : std::uint32_t{abi::vi_status_length_error};
 }
 
 /// `status` is for the message's receive descriptor, if it has one. A reliable connection breaks.

@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 description "How many messages a second one node sends to another"
 
-local sizes = argument { name = "sizes", default = message_sizes(65536), min = 0, max = 65536, unit = "bytes",
+local transport = transport_argument()
+local sizes = argument { name = "sizes", default = message_sizes(65536, transport), min = 0, max = 65536, unit = "bytes",
     help = "Message sizes" }
 local count = argument { name = "count", default = 200, min = 1, help = "Measured messages of each size" }
 local warmup = argument { name = "warmup", default = 50, min = 0, help = "Messages before those" }
@@ -19,7 +20,8 @@ local started
 -- Both sides handle completions in batches, as programs that want messages a second do: half a window is posted, then
 -- half a window is taken.
 process(0, function()
-    local e = open_endpoint { bytes = largest, sends = window, receives = 4, reliability = reliability }
+    local e = open_endpoint { bytes = largest, sends = window, receives = 4, reliability = reliability,
+        transport = transport }
     e:call(1, "rate")
     local half, unacknowledged = 0, 0
 
@@ -51,7 +53,8 @@ process(0, function()
 end, "sender")
 
 process(1, function()
-    local e = open_endpoint { bytes = largest, sends = 1, receives = 2 * share, reliability = reliability }
+    local e = open_endpoint { bytes = largest, sends = 1, receives = 2 * share, reliability = reliability,
+        transport = transport }
     e:prepare(1, 0)
     e:listen("rate")
     local answering = false
