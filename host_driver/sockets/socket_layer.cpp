@@ -92,6 +92,7 @@ socket_layer::socket_layer(const sc_core::sc_module_name& name, host::cpu& cpu, 
                                .min = 1,
                                .max = 100,
                                .help = "TCP: time-outs without progress before a connection is lost"}),
+      messages(*this, "messages", "calls of programs that sent something"),
       packets_sent(*this, "packets_sent", "IP packets sent"),
       packets_received(*this, "packets_received", "IP packets received"),
       packets_dropped(*this, "packets_dropped", "IP packets of no use, or damaged"),
@@ -251,6 +252,7 @@ socket_result socket_layer::send(host::process& on, int fd, host::virtual_addres
         if (!s) return {0, socket_error::bad_file};
         if (!s->remote) return {0, socket_error::not_connected};
         if (bytes != 0 && !on.space().valid(from, bytes)) return {0, socket_error::fault};
+        messages.add();
         if (s->type == socket_type::datagram) {
             send_probe.report(begin, sim::now(), "call", {{"message", message = ++messages_}});
             return send_datagram(on, s, from, bytes, *s->remote, message);
@@ -283,6 +285,7 @@ socket_result socket_layer::sendto(host::process& on, int fd, host::virtual_addr
         if (!s) return {0, socket_error::bad_file};
         if (s->type != socket_type::datagram) return {0, socket_error::invalid};
         if (bytes != 0 && !on.space().valid(from, bytes)) return {0, socket_error::fault};
+        messages.add();
         send_probe.report(begin, sim::now(), "call", {{"message", message = ++messages_}});
         return send_datagram(on, s, from, bytes, to, message);
     });

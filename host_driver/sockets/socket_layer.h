@@ -92,6 +92,7 @@ public:
     sim::parameter<std::uint64_t> retransmit_us;
     sim::parameter<std::uint64_t> retransmit_tries;
 
+    sim::counter<sim::unit::messages> messages;
     sim::counter<sim::unit::packets> packets_sent;
     sim::counter<sim::unit::packets> packets_received;
     sim::counter<sim::unit::packets> packets_dropped;

@@ -6,6 +6,7 @@
 
 #include "hw/bus/pci_bus.h"
 #include "hw/link/protocol.h"
+#include "hw/sim/clock_domain.h"
 #include "hw/sim/module.h"
 
 namespace vinic::nic {
@@ -17,6 +18,9 @@ public:
 
     /// Level of the host interrupt; set it before the simulation starts.
     std::function<void(bool asserted)> interrupt;
+
+    /// The clock of the card's own logic.
+    virtual const sim::clock_domain& clock_domain() const = 0;
 
     /// Wires the card to the bus as master and target; the number is the target's, for pci_bus::map.
     virtual unsigned attach(bus::pci_bus& to) = 0;

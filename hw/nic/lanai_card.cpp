@@ -3,19 +3,20 @@
 
 #include <fmt/format.h>
 
+#include "firmware/abi/card_map.h"
 #include "hw/sim/error.h"
 #include "hw/sim/nominal_clock.h"
 
 namespace vinic::nic {
 
-card_clock lanai_card::make_clock(const lanai_card& card, const bus::bus_properties& bus) {
-    if (card.clock_mhz != 0) return card_clock(sim::clock_domain::from_mhz(card.clock_mhz));
-    return card_clock(bus.clock.times(card.clock_multiplier));
+card_clock lanai_card::make_clock(const lanai_card& of, const bus::bus_properties& bus) {
+    if (of.clock_mhz != 0) return card_clock(sim::clock_domain::from_mhz(of.clock_mhz));
+    return card_clock(bus.clock.times(of.clock_multiplier));
 }
 
 lanai_card::lanai_card(const sc_core::sc_module_name& name, const bus::bus_properties& bus,
                        bus::requester_id who)
-    : module(name),
+    : card(name),
       chip(*this, {.name = "chip",
                    .value = "lanai9",
                    .choices = {"lanai4", "lanai7", "lanai9"},
@@ -85,6 +86,8 @@ void lanai_card::reset_board() {
     registers.reset();
     pci.reset();
 }
+
+std::uint64_t lanai_card::bar_bytes() const { return abi::card_map::bar_bytes; }
 
 unsigned lanai_card::attach(bus::pci_bus& to) {
     to.attach(master);

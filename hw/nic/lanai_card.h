@@ -2,13 +2,13 @@
 // A Myrinet card with a LANai: the wiring of its blocks.
 #pragma once
 
-#include <functional>
 #include <string>
 
 #include "hw/bus/master.h"
 #include "hw/bus/pci_bus.h"
 #include "hw/bus/target_port.h"
 #include "hw/link/port.h"
+#include "hw/nic/card.h"
 #include "hw/nic/card_clock.h"
 #include "hw/nic/chip.h"
 #include "hw/nic/doorbell_region.h"
@@ -18,15 +18,12 @@
 #include "hw/nic/pci_interface.h"
 #include "hw/nic/special_registers.h"
 #include "hw/nic/sram.h"
-#include "hw/sim/module.h"
 #include "hw/sim/parameter.h"
 
 namespace vinic::nic {
 
-/// Module `nic` of a node. The platform attaches it to its bus (attach), binds the sockets of `link` to a
-/// cable, and `interrupt` to the host's line. Built in reset; the driver loads firmware and starts the core
-/// through the bus.
-class lanai_card : public sim::module {
+/// Built in reset; the driver loads firmware and starts the core through the bus.
+class lanai_card : public card {
 public:
     lanai_card(const sc_core::sc_module_name& name, const bus::bus_properties& bus, bus::requester_id id);
 
@@ -54,16 +51,17 @@ public:
     pci_interface pci;          // nic.pci
     bus::target_port target;    // nic.target
 
-    /// Level of the host interrupt; set it before the simulation starts.
-    std::function<void(bool asserted)> interrupt;
-
-    /// Wires the card to the bus as master and target; the number is the target's, for pci_bus::map.
-    unsigned attach(bus::pci_bus& to);
-    /// At the end of the run, and before statistics of the core are read.
-    void finish() { lanai.finish(); }
+    const sim::clock_domain& clock_domain() const override { return clock.domain(); }
+    unsigned attach(bus::pci_bus& to) override;
+    std::uint64_t bar_bytes() const override;
+    link::initiator_socket& link_out() override { return link.out; }
+    link::target_socket& link_in() override { return link.in; }
+    void hold() override { lanai.hold(); }
+    void finish() override { lanai.finish(); }
+    bool idles_for_ever() const override { return lanai.idles_for_ever(); }
 
 private:
-    static card_clock make_clock(const lanai_card& card, const bus::bus_properties& bus);
+    static card_clock make_clock(const lanai_card& of, const bus::bus_properties& bus);
     void wire_registers();
     void reset_board();
 };

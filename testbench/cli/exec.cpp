@@ -75,7 +75,7 @@ int exec(const exec_options& options) {
     const design on = design_of(options);
     const std::vector<program_place> places = places_of(options, on.node_count());
     const std::string programs_hash = hash_of(places);
-    const firmware image = firmware_of(on);
+    const std::optional<firmware> image = firmware_of(on);
     output_places to(options);
     results found;
     found.expect_rows(places.size());

@@ -1,18 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "testbench/cli/firmware_observers.h"
 
+#include <vector>
+
+#include "hw/sim/error.h"
+
 namespace vinic::testbench {
 
 firmware_observers::firmware_observers(const trace_options& options, const platform& on,
-                                       const firmware& image) {
+                                       const std::optional<firmware>& image) {
     if (options.profile.empty() && options.itrace.empty()) return;
+    std::vector<nic::lanai_card*> cards;
     std::vector<std::string> cores;
-    for (const auto& one : on.nodes()) cores.push_back(one->nic.lanai.name());
-    if (!options.profile.empty())
-        profile_.emplace(image.image, cores, on.nodes().front()->nic.memory.bytes.get());
-    if (!options.itrace.empty()) trace_.emplace(options.itrace, image.image, cores, options.itrace_filter);
+    for (const auto& one : on.nodes()) {
+        if (!one->programmable()) continue;
+        cards.push_back(one->programmable());
+        cores.push_back(cards.back()->lanai.name());
+    }
+    if (cards.empty() || !image)
+        throw sim::input_error("{}: the cards of this design run no firmware",
+                               options.profile.empty() ? "--itrace" : "--profile");
+    if (!options.profile.empty()) profile_.emplace(image->image, cores, cards.front()->memory.bytes.get());
+    if (!options.itrace.empty()) trace_.emplace(options.itrace, image->image, cores, options.itrace_filter);
     for (std::size_t core = 0; core < cores.size(); ++core)
-        on.nodes()[core]->nic.lanai.on_instruction(
+        cards[core]->lanai.on_instruction(
             [this, core](sim::picoseconds at, const lanai::instruction_record& r) {
                 if (profile_) profile_->add(core, r);
                 if (trace_) trace_->add(core, at, r);

@@ -15,7 +15,8 @@ namespace vinic::testbench {
 /// What watches the instructions of all cores, as the options of a run ask.
 class firmware_observers {
 public:
-    firmware_observers(const trace_options& options, const platform& on, const firmware& image);
+    firmware_observers(const trace_options& options, const platform& on,
+                       const std::optional<firmware>& image);
 
     bool record() const { return trace_.has_value(); }
     /// When all cores have committed.

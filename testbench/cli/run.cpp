@@ -41,7 +41,7 @@ status run(const run_options& options) {
     const auto what = load_workload(options.workload, arguments, on, options.seed, options.unsafe);
     if (help) return print_arguments(options, *what);
 
-    const firmware image = firmware_of(on);
+    const std::optional<firmware> image = firmware_of(on);
     output_places to(options);
     results found;
     found.expect_rows(what->expected_rows());

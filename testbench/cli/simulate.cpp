@@ -21,14 +21,14 @@ namespace vinic::testbench {
 namespace {
 
 json provenance_of(const simulation_options& options, const design& on, const subject& what,
-                   const firmware& image) {
+                   const std::optional<firmware>& image) {
     return {{"version", version},
             {"git_revision", git_revision},
             {"compiler", compiler},
             {"build_type", build_type},
             {"design_sha256", hash_of(on)},
             {"workload_sha256", what.sha256},
-            {"firmware_sha256", image.sha256},
+            {"firmware_sha256", image ? json(image->sha256) : json()},
             {"seed", options.seed}};
 }
 
@@ -110,7 +110,7 @@ output_places::output_places(const simulation_options& options) {
 }
 
 status simulate(const simulation_options& options, const subject& what, const design& on,
-                const firmware& image, platform& built, results& found, output_places& to,
+                const std::optional<firmware>& image, platform& built, results& found, output_places& to,
                 std::chrono::steady_clock::time_point started, const interrupt_guard& interrupt) {
     observers watching(options, built);
     firmware_observers cores(options, built, image);

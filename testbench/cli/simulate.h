@@ -48,7 +48,7 @@ struct output_places {
 /// Simulates what is on the platform, watched as the options ask, and writes the report: what verbs that
 /// simulate have in common. `failed`: a check of the subject's did.
 status simulate(const simulation_options& options, const subject& what, const design& on,
-                const firmware& image, platform& built, results& found, output_places& to,
+                const std::optional<firmware>& image, platform& built, results& found, output_places& to,
                 std::chrono::steady_clock::time_point started, const interrupt_guard& interrupt);
 
 }  // namespace vinic::testbench

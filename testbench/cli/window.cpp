@@ -38,8 +38,11 @@ sim::picoseconds parse_cycle(const std::string& text, const std::string& option,
 
 /// Demangled names have arguments, which nobody types.
 std::string parse_function(const std::string& name, const std::string& option, const platform& of) {
+    const nic::lanai_card* const card = of.nodes().front()->programmable();
+    if (!card)
+        throw sim::input_error("{} function:{}: the cards of this design run no firmware", option, name);
     std::vector<std::string> names;
-    for (const char* one : of.nodes().front()->nic.lanai.function.states()) {
+    for (const char* one : card->lanai.function.states()) {
         if (name == one) return one;
         names.emplace_back(one);
     }
@@ -92,7 +95,7 @@ clock_map clocks_of(const platform& of) {
     clock_map all;
     for (const auto& one : of.nodes()) {
         all.emplace(std::string(one->bus.name()) + ".clock", one->bus.properties().clock);
-        all.emplace(std::string(one->nic.name()) + ".clock", one->nic.clock.domain());
+        all.emplace(std::string(one->nic->name()) + ".clock", one->nic->clock_domain());
     }
     return all;
 }

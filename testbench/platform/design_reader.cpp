@@ -107,6 +107,10 @@ void design_reader::read_keys(const source& from, const YAML::Node& root) {
             design_.description = scalar(from, key, value);
         } else if (key == "nodes") {
             design_.nodes = {scalar(from, key, value), place(from, value)};
+        } else if (key == "card") {
+            design_.card = {scalar(from, key, value), place(from, value)};
+        } else if (key == "transport") {
+            design_.transport = {scalar(from, key, value), place(from, value)};
         } else if (key == "firmware") {
             std::string what = scalar(from, key, value);
             if (what.find('/') != std::string::npos && fs::path(what).is_relative())

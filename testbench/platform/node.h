@@ -4,15 +4,19 @@
 #include <memory>
 #include <vector>
 
+#include "host_driver/card_driver.h"
+#include "host_driver/card_image.h"
 #include "host_driver/fabric_directory.h"
 #include "host_driver/kernel_agent.h"
-#include "host_driver/myvia_driver.h"
+#include "host_driver/sockets/socket_layer.h"
 #include "hw/bus/pci_bus.h"
 #include "hw/host/address_space.h"
 #include "hw/host/host.h"
 #include "hw/link/fabric.h"
+#include "hw/nic/card.h"
 #include "hw/nic/lanai_card.h"
 #include "hw/sim/module.h"
+#include "testbench/platform/design.h"
 #include "vipl/library.h"
 
 namespace vinic::testbench {
@@ -22,20 +26,25 @@ class node : public sim::module {
 public:
     vinic::bus::pci_bus bus;
     vinic::host::host host;
-    vinic::nic::lanai_card nic;
-    vinic::driver::myvia_driver driver;
+    const std::unique_ptr<vinic::nic::card> nic;
+    const std::unique_ptr<vinic::driver::card_driver> driver;
+    const std::unique_ptr<vinic::driver::socket_layer> sockets;  ///< null: the card has none
     vinic::driver::kernel_agent agent;
     vinic::vipl::library vipl;
 
-    /// Attaches the card to the fabric's node of that number.
-    node(const sc_core::sc_module_name& name, unsigned number, const vinic::driver::card_image& firmware,
-         const vinic::driver::fabric_directory& directory, vinic::link::fabric& fabric);
+    /// Attaches the card to the fabric's node of that number. `firmware`: null where the card runs none.
+    node(const sc_core::sc_module_name& name, unsigned number, const located& card,
+         const vinic::driver::card_image* firmware, const vinic::driver::fabric_directory& directory,
+         vinic::link::fabric& fabric);
 
     unsigned number() const { return number_; }
+    /// The card, if it has a LANai; else null.
+    vinic::nic::lanai_card* programmable() const { return programmable_; }
     /// The memory of a new program.
     vinic::host::address_space& new_program();
 
 private:
+    vinic::nic::lanai_card* const programmable_;
     unsigned number_;
     std::vector<std::unique_ptr<vinic::host::address_space>> programs_;
 };

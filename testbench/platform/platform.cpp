@@ -7,6 +7,7 @@
 #include "hw/sim/error.h"
 #include "hw/sim/timer.h"
 #include "testbench/platform/firmware_symbols.h"
+#include "testbench/platform/node_parts.h"
 #include "testbench/platform/topology.h"
 #include "vipl/program.h"
 
@@ -16,9 +17,8 @@ namespace {
 
 sim::configuration configuration_of(const design& from, const platform_mode& mode) {
     sim::configuration all = from.configuration();
-    if (mode.lockstep)
-        for (const char* name : {"nic.lanai.lockstep", "host.cpu.step_by_step"})
-            all.set(name, {"true", "--lockstep", ""});
+    if (mode.lockstep && needs_firmware(from.card)) all.set("nic.lanai.lockstep", {"true", "--lockstep", ""});
+    if (mode.lockstep) all.set("host.cpu.step_by_step", {"true", "--lockstep", ""});
     return all;
 }
 
@@ -41,15 +41,15 @@ void set_up_reports() {
     sc_core::sc_report_handler::set_actions(sc_core::SC_ID_INSTANCE_EXISTS_, sc_core::SC_THROW);
 }
 
-void check_room(const firmware& from, const node& on) {
-    const std::uint64_t room = on.nic.memory.bytes;
+void check_room(const firmware& from, const nic::lanai_card& on) {
+    const std::uint64_t room = on.memory.bytes;
     if (from.image.end() > room)
         throw sim::input_error("firmware {} needs {} bytes of SRAM, {} has {}", from.name, from.image.end(),
-                               on.nic.name(), room);
+                               on.name(), room);
 }
 
 /// The chips that the image runs on, if it says so (firmware/abi/chips.h).
-void check_chip(const firmware& from, const node& on) {
+void check_chip(const firmware& from, const nic::lanai_card& on) {
     const auto symbol = from.image.address_of(abi::supported_chips_symbol);
     const auto supported = symbol ? from.image.word_at(*symbol) : std::nullopt;
     if (!supported) return;
@@ -58,32 +58,40 @@ void check_chip(const firmware& from, const node& on) {
          {std::pair{abi::chip_lanai4, "lanai4"}, std::pair{abi::chip_lanai7, "lanai7"},
           std::pair{abi::chip_lanai9, "lanai9"}}) {
         if ((*supported & bit) == 0) continue;
-        if (name == on.nic.chip.get()) return;
+        if (name == on.chip.get()) return;
         list += (list.empty() ? "" : ", ") + std::string(name);
     }
-    throw sim::input_error("firmware {} runs on {}, {} has chip {}", from.name, list, on.nic.name(),
-                           on.nic.chip.get());
+    throw sim::input_error("firmware {} runs on {}, {} has chip {}", from.name, list, on.name(),
+                           on.chip.get());
 }
 
 }  // namespace
 
-platform::platform(const design& from, const firmware& image, const platform_mode& mode)
-    : simulation_(configuration_of(from, mode), mode.seed),
-      symbols_(std::make_unique<firmware_symbols>(image.image)) {
+platform::platform(const design& from, const std::optional<firmware>& image, const platform_mode& mode)
+    : simulation_(configuration_of(from, mode), mode.seed) {
     set_up_reports();
-    build(from, driver::make_card_image(image.image), mode);
+    std::optional<driver::card_image> loadable;
+    if (image) loadable = driver::make_card_image(image->image);
+    build(from, loadable ? &*loadable : nullptr, mode);
     fill_directory();
-    for (const auto& one : nodes_) {
-        check_chip(image, *one);
-        check_room(image, *one);
-        one->nic.lanai.use_symbols(symbols_.get());
-    }
+    if (image) install(*image);
     simulation_.config().check_all_consumed();
+}
+
+void platform::install(const firmware& image) {
+    symbols_ = std::make_unique<firmware_symbols>(image.image);
+    for (const auto& one : nodes_) {
+        nic::lanai_card* const card = one->programmable();
+        if (!card) continue;
+        check_chip(image, *card);
+        check_room(image, *card);
+        card->lanai.use_symbols(symbols_.get());
+    }
 }
 
 platform::~platform() = default;
 
-void platform::build(const design& from, const driver::card_image& image, const platform_mode& mode) {
+void platform::build(const design& from, const driver::card_image* image, const platform_mode& mode) {
     const auto count = static_cast<unsigned>(from.node_count());
     const link::topology layout = build_topology(from.topology, count);
     if (mode.shuffle) {
@@ -94,7 +102,8 @@ void platform::build(const design& from, const driver::card_image& image, const 
     measurement_ = std::make_unique<measurement>("workload");
     nodes_.resize(count);
     for (const unsigned i : shuffled_order(count, mode.shuffle))
-        nodes_[i] = std::make_unique<node>(fmt::format("node{}", i).c_str(), i, image, directory_, *fabric_);
+        nodes_[i] = std::make_unique<node>(fmt::format("node{}", i).c_str(), i, from.card, image, directory_,
+                                           *fabric_);
 }
 
 void platform::fill_directory() {
@@ -118,8 +127,8 @@ void platform::start(workload_process what, unsigned index, results& report) {
     const std::string name = what.name.empty() ? fmt::format("process{}", index) : what.name;
     start_program(what.node, name, memory,
                   [this, &on, &memory, &report, index, body = std::move(what.body)](host::process& self) {
-                      process_environment environment{on.number(), index,         self,   memory,
-                                                      report,      *measurement_, events_};
+                      process_environment environment{on.number(), index,         self,    memory,
+                                                      report,      *measurement_, events_, on.sockets.get()};
                       body(environment);
                   });
 }
@@ -160,14 +169,14 @@ bool platform::processes_wait() const {
 
 bool platform::quiet() {
     for (const auto& one : nodes_) {
-        one->nic.lanai.hold();
+        one->nic->hold();
         one->host.cpu.hold();
     }
     const bool quiet = !sc_core::sc_pending_activity() && std::ranges::all_of(nodes_, [](const auto& one) {
-        return one->host.memory.settled() && one->nic.lanai.idles_for_ever();
+        return one->host.memory.settled() && one->nic->idles_for_ever();
     });
     for (const auto& one : nodes_) {
-        one->nic.lanai.finish();
+        one->nic->finish();
         one->host.cpu.go_on();
     }
     return quiet;

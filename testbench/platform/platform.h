@@ -5,6 +5,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,8 +33,9 @@ class firmware_symbols;
 /// A design as a tree of modules: `node0`, `node1` ..., `fabric`; and the processes of a workload on it.
 class platform {
 public:
-    /// Throws input_error for what the modules find wrong in the design.
-    platform(const design& from, const firmware& image, const platform_mode& mode);
+    /// Throws input_error for what the modules find wrong in the design. `image`: none where the cards run
+    /// none.
+    platform(const design& from, const std::optional<firmware>& image, const platform_mode& mode);
     ~platform();
 
     sim::simulation& simulation() { return simulation_; }
@@ -65,7 +67,8 @@ public:
     bool out_of_patience() const;
 
 private:
-    void build(const design& from, const driver::card_image& image, const platform_mode& mode);
+    void build(const design& from, const driver::card_image* image, const platform_mode& mode);
+    void install(const firmware& image);
     void fill_directory();
     void start(workload_process what, unsigned index, results& report);
 

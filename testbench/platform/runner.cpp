@@ -147,10 +147,12 @@ void runner::count() {
     cost_.simulated = sim::now();
     cost_.delta_cycles = sc_core::sc_delta_count();
     for (const auto& one : platform_.nodes()) {
-        const lanai::core_counters& core = one->nic.lanai.core().counters();
+        cost_.messages += one->vipl.messages.value();
+        if (one->sockets) cost_.messages += one->sockets->messages.value();
+        if (!one->programmable()) continue;
+        const lanai::core_counters& core = one->programmable()->lanai.core().counters();
         cost_.instructions += core.retired;
         cost_.instructions_executed += core.executed + core.reexecuted;
-        cost_.messages += one->vipl.messages.value();
     }
 }
 

@@ -6,6 +6,7 @@
 #include "hw/sim/error.h"
 #include "testbench/cli/paths.h"
 #include "testbench/lua/script.h"
+#include "testbench/platform/node_parts.h"
 #include "testbench/report/sha256.h"
 #include "testbench/workloads/builtin.h"
 
@@ -22,15 +23,18 @@ design design_of(const platform_options& options) {
     return d;
 }
 
-firmware firmware_of(const design& from) {
-    if (!from.firmware) throw sim::input_error("design {}: no firmware (key `firmware`)", from.name);
+std::optional<firmware> firmware_of(const design& from) {
+    if (!from.firmware) {
+        if (!needs_firmware(from.card)) return {};
+        throw sim::input_error("design {}: no firmware (key `firmware`)", from.name);
+    }
     return load_firmware(*from.firmware);
 }
 
 std::unique_ptr<workload> load_workload(const std::string& name_or_file,
                                         const std::vector<std::string>& arguments, const design& on,
                                         std::uint64_t seed, bool unsafe) {
-    const workload_options options{arguments, on.node_count(), seed, unsafe};
+    const workload_options options{arguments, on.node_count(), seed, unsafe, on.transport.text};
     const auto builtin = builtin_workloads();
     if (const auto found = builtin.find(name_or_file); found != builtin.end()) return found->second(options);
     const bool is_path = name_or_file.find('/') != std::string::npos || name_or_file.ends_with(".lua");
@@ -58,6 +62,7 @@ json changed_parameters(const design& from) {
     for (const auto& [name, value] : from.overrides) changed[name] = value.text;
     if (from.nodes.origin.starts_with("--")) changed["nodes"] = from.nodes.text;
     if (from.topology.shape.origin.starts_with("--")) changed["topology"] = from.topology.shape.text;
+    if (from.card.origin.starts_with("--")) changed["card"] = from.card.text;
     if (from.firmware && from.firmware->origin.starts_with("--")) changed["firmware"] = from.firmware->text;
     return changed;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,8 +18,8 @@ namespace vinic::testbench {
 /// The design that the options ask for, with everything of the command line applied.
 design design_of(const platform_options& options);
 
-/// The design's firmware; throws input_error when it has none.
-firmware firmware_of(const design& from);
+/// The design's firmware, none where its cards run none; throws input_error when they need one.
+std::optional<firmware> firmware_of(const design& from);
 
 /// A workload that ships (a script or C++), or a script of the user's.
 std::unique_ptr<workload> load_workload(const std::string& name_or_file,

@@ -122,11 +122,13 @@ bool plan::wants(const char* prefix) const {
 identities::contents& identities::contents_of(std::size_t index, const json& configuration) {
     const auto parameters = configuration.find("parameters");
     std::string key = configuration["design"].get<std::string>() + '\n';
-    if (parameters != configuration.end()) key += parameters->value("firmware", "");
+    if (parameters != configuration.end())
+        key += parameters->value("firmware", "") + '\n' + parameters->value("card", "");
     contents& known = contents_[key];
     if (known.design.empty()) {
         const design d = plan_.design_at(index);
-        known = {hash_of(d), firmware_of(d).sha256};
+        const auto firmware = firmware_of(d);
+        known = {hash_of(d), firmware ? firmware->sha256 : std::string()};
     }
     return known;
 }

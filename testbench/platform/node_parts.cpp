@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "testbench/platform/node_parts.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "host_driver/mvia_driver.h"
+#include "host_driver/myvia_driver.h"
+#include "hw/nic/ethernet/ethernet_card.h"
+#include "hw/sim/error.h"
+
+namespace vinic::testbench {
+
+namespace {
+
+const std::vector<std::string> kinds{"ethernet", "lanai"};
+
+void check_kind(const located& kind) {
+    if (std::ranges::find(kinds, kind.text) != kinds.end()) return;
+    const std::string near = sim::nearest_name(kind.text, kinds);
+    throw sim::input_error("{}: card is '{}': {}", kind.origin, kind.text,
+                           near.empty() ? fmt::format("expected one of {}", fmt::join(kinds, ", "))
+                                        : fmt::format("did you mean '{}'?", near));
+}
+
+}  // namespace
+
+bool needs_firmware(const located& kind) {
+    check_kind(kind);
+    return kind.text == "lanai";
+}
+
+std::unique_ptr<nic::card> make_card(const located& kind, const bus::bus_properties& bus,
+                                     bus::requester_id id) {
+    check_kind(kind);
+    if (kind.text == "ethernet") return std::make_unique<nic::ethernet_card>("nic", bus, id);
+    return std::make_unique<nic::lanai_card>("nic", bus, id);
+}
+
+std::unique_ptr<driver::card_driver> make_driver(const nic::card& card, driver_surroundings around) {
+    if (dynamic_cast<const nic::ethernet_card*>(&card))
+        return std::make_unique<driver::mvia_driver>("driver", around.cpu, std::move(around.window),
+                                                     around.address);
+    const auto& lanai = dynamic_cast<const nic::lanai_card&>(card);
+    return std::make_unique<driver::myvia_driver>(
+        "driver", around.cpu, std::move(around.window), *around.firmware,
+        driver::card_facts{.sram_bytes = lanai.memory.bytes, .byte_time = around.byte_time});
+}
+
+std::unique_ptr<driver::socket_layer> make_sockets(driver::card_driver& below, host::cpu& cpu) {
+    auto* const ethernet = dynamic_cast<driver::mvia_driver*>(&below);
+    return ethernet ? std::make_unique<driver::socket_layer>("sockets", cpu, ethernet->device) : nullptr;
+}
+
+}  // namespace vinic::testbench

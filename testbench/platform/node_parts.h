@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// The only place that knows all kinds of cards and drivers.
+#pragma once
+
+#include <memory>
+
+#include "host_driver/card_driver.h"
+#include "host_driver/card_image.h"
+#include "host_driver/card_window.h"
+#include "host_driver/sockets/socket_layer.h"
+#include "host_driver/types.h"
+#include "hw/bus/pci_bus.h"
+#include "hw/host/cpu.h"
+#include "hw/nic/card.h"
+#include "hw/nic/lanai_card.h"
+#include "hw/sim/unit.h"
+#include "testbench/platform/design.h"
+
+namespace vinic::testbench {
+
+/// The card of a design (key `card`), as module `nic` of the node that is being built.
+std::unique_ptr<nic::card> make_card(const located& kind, const bus::bus_properties& bus,
+                                     bus::requester_id id);
+
+/// What a driver is made from beside its card.
+struct driver_surroundings {
+    host::cpu& cpu;
+    std::unique_ptr<driver::card_window> window;
+    const driver::card_image* firmware = nullptr;  ///< null: the card runs none
+    sim::picoseconds byte_time = 0;                ///< on the slowest cable
+    driver::node_address address{};                ///< of the card
+};
+
+/// The driver that speaks to that card, as module `driver` of the node that is being built.
+std::unique_ptr<driver::card_driver> make_driver(const nic::card& card, driver_surroundings around);
+
+/// The kernel's sockets over that driver's device, as module `sockets` of the node that is being built; null
+/// where it has none.
+std::unique_ptr<driver::socket_layer> make_sockets(driver::card_driver& below, host::cpu& cpu);
+
+/// Whether a card of that kind cannot do without firmware. Throws input_error for a kind that there is not.
+bool needs_firmware(const located& kind);
+
+}  // namespace vinic::testbench
