@@ -61,15 +61,19 @@ ethernet_device::ethernet_device(const sc_core::sc_module_name& name, host::cpu&
       handler_clocks(*this, cost("handler_clocks", 400, "driver: an interrupt, without its frames")),
       receive_clocks(*this, cost("receive_clocks", 800, "driver: a received frame, its new buffer included")),
       reap_clocks(*this, cost("reap_clocks", 200, "driver: a frame that was sent is given back")),
-      refill_frames(*this, frames("refill_frames", 16, "received frames after which the card hears of new buffers, "
-                                                       "and when there are no more")),
-      report_frames(*this, frames("report_frames", 8, "a frame for whose end nobody waits asks for a report only "
-                                                      "each so many times")),
-      coalesce_sent_frames(*this, frames("coalesce_sent_frames", 1, "reports of sent frames for an interrupt")),
+      refill_frames(*this, frames("refill_frames", 16,
+                                  "received frames after which the card hears of new buffers, "
+                                  "and when there are no more")),
+      report_frames(*this, frames("report_frames", 8,
+                                  "a frame for whose end nobody waits asks for a report only "
+                                  "each so many times")),
+      coalesce_sent_frames(*this,
+                           frames("coalesce_sent_frames", 1, "reports of sent frames for an interrupt")),
       coalesce_sent_us(*this, microseconds("coalesce_sent_us", "the longest that a report waits for others")),
-      coalesce_received_frames(*this, frames("coalesce_received_frames", 1, "received frames for an interrupt")),
-      coalesce_received_us(*this,
-                           microseconds("coalesce_received_us", "the longest that a received frame waits for others")),
+      coalesce_received_frames(*this,
+                               frames("coalesce_received_frames", 1, "received frames for an interrupt")),
+      coalesce_received_us(
+          *this, microseconds("coalesce_received_us", "the longest that a received frame waits for others")),
       frames_sent(*this, "frames_sent", "frames put on the transmit ring"),
       frames_received(*this, "frames_received", "frames taken from the receive ring"),
       frames_unknown(*this, "frames_unknown", "received frames of a type that no protocol wants"),
@@ -129,12 +133,12 @@ void ethernet_device::start(host::process& on) {
     started_ = true;
 }
 
-void ethernet_device::write_descriptor(const contiguous_memory& ring, std::uint64_t entries, std::uint32_t number,
-                                       const descriptor& d) const {
+void ethernet_device::write_descriptor(const contiguous_memory& ring, std::uint64_t entries,
+                                       std::uint32_t number, const descriptor& d) const {
     ring.ram().write(ring.begin() + (number & (entries - 1)) * sizeof d,
-                     std::bit_cast<std::array<std::byte, sizeof d>>(descriptor{
-                         little_endian(d.address), little_endian(d.length), little_endian(d.flags),
-                         little_endian(d.status)}));
+                     std::bit_cast<std::array<std::byte, sizeof d>>(
+                         descriptor{little_endian(d.address), little_endian(d.length), little_endian(d.flags),
+                                    little_endian(d.status)}));
 }
 
 std::uint32_t ethernet_device::status_of(const contiguous_memory& ring, std::uint64_t entries,

@@ -31,15 +31,12 @@ number_spec microseconds(const char* name, std::uint64_t value, const char* help
 
 }  // namespace
 
-mvia_driver::mvia_driver(const sc_core::sc_module_name& name, host::cpu& cpu, std::unique_ptr<card_window> window,
-                         const node_address& address)
+mvia_driver::mvia_driver(const sc_core::sc_module_name& name, host::cpu& cpu,
+                         std::unique_ptr<card_window> window, const node_address& address)
     : sim::module(name),
-      vis_max(*this, {.name = "vis_max",
-                      .unit = "vis",
-                      .value = 1024,
-                      .min = 1,
-                      .max = 65536,
-                      .help = "VIs of a node"}),
+      vis_max(
+          *this,
+          {.name = "vis_max", .unit = "vis", .value = 1024, .min = 1, .max = 65536, .help = "VIs of a node"}),
       regions_max(*this, most("regions_max", "regions", 4096, "memory regions of a node")),
       queues_max(*this, most("queues_max", "queues", 1024, "completion queues of a node")),
       queue_entries_max(*this, most("queue_entries_max", "entries", 65536, "longest completion queue")),
@@ -53,25 +50,33 @@ mvia_driver::mvia_driver(const sc_core::sc_module_name& name, host::cpu& cpu, st
                          .help = "length of a send or receive queue",
                          .source = "facts vipl.md 8: programs of the time post up to 512"}),
       transfer_bytes(*this, most("transfer_bytes", "bytes", 1'048'576, "longest message")),
-      gate_entry_clocks(*this, cost("gate_entry_clocks", 90, "fast trap: from the user's instruction to the kernel's, "
-                                                             "without a system call's saves and checks")),
+      gate_entry_clocks(*this, cost("gate_entry_clocks", 90,
+                                    "fast trap: from the user's instruction to the kernel's, "
+                                    "without a system call's saves and checks")),
       gate_exit_clocks(*this, cost("gate_exit_clocks", 70, "fast trap: back to user code")),
       descriptor_clocks(*this, cost("descriptor_clocks", 200, "reading and checking a posted descriptor")),
       segment_clocks(*this, cost("segment_clocks", 60, "each segment of it: handle, range, tag")),
-      packet_clocks(*this, cost("packet_clocks", 250, "making a packet: header, sequence, place in the message")),
+      packet_clocks(*this,
+                    cost("packet_clocks", 250, "making a packet: header, sequence, place in the message")),
       page_clocks(*this, cost("page_clocks", 40, "each page of it: translation")),
       receive_clocks(*this, cost("receive_clocks", 250, "a received packet: header, VI, sequence")),
-      place_clocks(*this, cost("place_clocks", 150, "where its payload goes: descriptor, segments, translation")),
+      place_clocks(*this,
+                   cost("place_clocks", 150, "where its payload goes: descriptor, segments, translation")),
       complete_clocks(*this, cost("complete_clocks", 120, "completing a descriptor")),
       acknowledge_clocks(*this, cost("acknowledge_clocks", 150, "making or reading an acknowledgement")),
-      window_packets(*this, most("window_packets", "packets", 64, "packets in flight on a reliable connection")),
-      acknowledge_packets(*this, most("acknowledge_packets", "packets", 8,
-                                      "received packets that are acknowledged at once, if nothing has carried an "
-                                      "acknowledgement before")),
-      acknowledge_us(*this, microseconds("acknowledge_us", 200, "the longest that an acknowledgement waits for a "
-                                                                "packet that carries it")),
-      retransmit_us(*this, microseconds("retransmit_us", 20'000, "time without progress before packets are sent again")),
-      retransmit_tries(*this, most("retransmit_tries", "tries", 32, "tries without progress before a connection is lost")),
+      window_packets(*this,
+                     most("window_packets", "packets", 64, "packets in flight on a reliable connection")),
+      acknowledge_packets(*this,
+                          most("acknowledge_packets", "packets", 8,
+                               "received packets that are acknowledged at once, if nothing has carried an "
+                               "acknowledgement before")),
+      acknowledge_us(*this, microseconds("acknowledge_us", 200,
+                                         "the longest that an acknowledgement waits for a "
+                                         "packet that carries it")),
+      retransmit_us(*this, microseconds("retransmit_us", 20'000,
+                                        "time without progress before packets are sent again")),
+      retransmit_tries(
+          *this, most("retransmit_tries", "tries", 32, "tries without progress before a connection is lost")),
       packets_sent(*this, "packets_sent", "VI packets given to the device"),
       packets_received(*this, "packets_received", "VI packets taken from the device"),
       packets_dropped(*this, "packets_dropped", "received packets of no use"),
@@ -87,7 +92,8 @@ mvia_driver::mvia_driver(const sc_core::sc_module_name& name, host::cpu& cpu, st
           timer_posted_ = true;
           cpu_.post_interrupt([this](host::context& on) { expired(on); });
       }) {
-    device.listen(ethertype_vi, [this](host::context& on, const ethernet_device::frame& f) { receive(on, f); });
+    device.listen(ethertype_vi,
+                  [this](host::context& on, const ethernet_device::frame& f) { receive(on, f); });
     device.on_room([this](host::context& on) { room(on); });
 }
 
@@ -97,21 +103,23 @@ mvia_driver::~mvia_driver() = default;
 
 void mvia_driver::start(host::process& on, card_events& sink) {
     sink_ = &sink;
-    const auto number = [](const sim::parameter<std::uint64_t>& p) { return static_cast<std::uint32_t>(p.get()); };
-    limits_ = {.vis = number(vis_max),
-               .regions = number(regions_max),
-               .completion_queues = number(queues_max),
-               .completion_entries = number(queue_entries_max),
-               .processes = 1024,
-               .segments = 252,
-               .descriptors_per_queue = number(ring_slots),
-               .pages = number(pages_max),
-               .mtu_bytes = static_cast<std::uint32_t>(device.mtu_bytes - sizeof(abi::packet_header)),
-               .transfer_bytes = transfer_bytes,
-               .reliability_mask =
-                   abi::vi_unreliable | abi::vi_reliable_delivery | abi::vi_reliable_reception,
-               .rdma_read_mask = 0,
-               .hardware_version = 1};
+    const auto number = [](const sim::parameter<std::uint64_t>& p) {
+        return static_cast<std::uint32_t>(p.get());
+    };
+    limits_ = {
+        .vis = number(vis_max),
+        .regions = number(regions_max),
+        .completion_queues = number(queues_max),
+        .completion_entries = number(queue_entries_max),
+        .processes = 1024,
+        .segments = 252,
+        .descriptors_per_queue = number(ring_slots),
+        .pages = number(pages_max),
+        .mtu_bytes = static_cast<std::uint32_t>(device.mtu_bytes - sizeof(abi::packet_header)),
+        .transfer_bytes = transfer_bytes,
+        .reliability_mask = abi::vi_unreliable | abi::vi_reliable_delivery | abi::vi_reliable_reception,
+        .rdma_read_mask = 0,
+        .hardware_version = 1};
     pages_.resize(pages_max);
     device.start(on);
 }
@@ -179,7 +187,8 @@ void mvia_driver::clear_region(host::process& on, std::uint32_t region) {
 
 status mvia_driver::create_queue(host::process&, std::uint32_t queue, std::uint32_t, std::uint32_t entries,
                                  std::shared_ptr<completion_queue>& ring) {
-    const auto fresh = std::make_shared<mvia_completion_queue>(cpu_.ram(), std::bit_ceil(std::max(entries, 2u)));
+    const auto fresh =
+        std::make_shared<mvia_completion_queue>(cpu_.ram(), std::bit_ceil(std::max(entries, 2u)));
     queues_[queue] = fresh;
     ring = fresh;
     return status::success;
@@ -194,8 +203,9 @@ void mvia_driver::destroy_queue(host::process&, std::uint32_t queue) { queues_.e
 
 void mvia_driver::send_control(host::process& on, const route& path, std::span<const std::byte> payload) {
     mvia_vi nobody;
-    std::vector<std::byte> packet = header_of(nobody, abi::packet_control, abi::packet_first | abi::packet_last,
-                                              static_cast<std::uint32_t>(payload.size()), 0, 0, 0);
+    std::vector<std::byte> packet =
+        header_of(nobody, abi::packet_control, abi::packet_first | abi::packet_last,
+                  static_cast<std::uint32_t>(payload.size()), 0, 0, 0);
     packet.insert(packet.end(), payload.begin(), payload.end());
     on.compute(packet_clocks);
     while (!put(on, path, packet, {}, nullptr)) on.block(left_);
@@ -206,7 +216,8 @@ void mvia_driver::send_control(host::process& on, const route& path, std::span<c
 /// Null when the handle names no region of that tag, or the range leaves it.
 const region_setup* mvia_driver::find_region(std::uint32_t handle, protection_tag tag,
                                              host::virtual_address address, std::uint64_t bytes) const {
-    const auto found = std::ranges::find_if(regions_, [&](const auto& r) { return r.second.handle == handle; });
+    const auto found =
+        std::ranges::find_if(regions_, [&](const auto& r) { return r.second.handle == handle; });
     if (handle == 0 || found == regions_.end()) return nullptr;
     const region_setup& r = found->second;
     const bool inside = address >= r.address && bytes <= r.length && address - r.address <= r.length - bytes;
@@ -343,7 +354,8 @@ host::physical_address mvia_driver::complete(const mvia_vi& of, bool receive, st
     const auto& to = receive ? of.setup.receive_queue : of.setup.send_queue;
     if (to) {
         const auto known = queues_.find(*to);
-        if (known != queues_.end() && known->second->write(of.setup.vi, receive)) sink_->on_queue_completion(*to);
+        if (known != queues_.end() && known->second->write(of.setup.vi, receive))
+            sink_->on_queue_completion(*to);
     }
     if (queue.disarm()) sink_->on_completion(of.setup.vi, receive);
     return slot;

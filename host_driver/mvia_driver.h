@@ -107,7 +107,8 @@ private:
 
     // --- Descriptors and memory (mvia_driver.cpp).
     mvia_descriptor read_descriptor(host::process& on, std::span<const std::byte, descriptor_bytes> bytes,
-                                    host::virtual_address where, std::uint32_t handle, const mvia_vi& of) const;
+                                    host::virtual_address where, std::uint32_t handle,
+                                    const mvia_vi& of) const;
     std::uint32_t check_send(const mvia_vi& of, const mvia_descriptor& d) const;
     const region_setup* find_region(std::uint32_t handle, protection_tag tag, host::virtual_address address,
                                     std::uint64_t bytes) const;
@@ -129,8 +130,9 @@ private:
     bool send_packet(host::context& on, const vi_ptr& of, const send_ptr& what);
     bool gather(const mvia_vi& of, const mvia_send& what, std::uint32_t offset, std::uint32_t bytes,
                 parts& into) const;
-    std::vector<std::byte> header_of(const mvia_vi& of, std::uint8_t kind, std::uint8_t flags, std::uint32_t length,
-                                     std::uint32_t sequence, std::uint32_t offset, std::uint32_t immediate) const;
+    std::vector<std::byte> header_of(const mvia_vi& of, std::uint8_t kind, std::uint8_t flags,
+                                     std::uint32_t length, std::uint32_t sequence, std::uint32_t offset,
+                                     std::uint32_t immediate) const;
     std::optional<std::uint32_t> put(host::context& on, const route& path, std::span<const std::byte> linear,
                                      const parts& pages, ethernet_device::sent_handler sent);
     void frame_left(host::context& on, const vi_ptr& of, const send_ptr& what);
@@ -150,11 +152,12 @@ private:
     void receive_data(host::context& on, const vi_ptr& of, const abi::packet_header& header,
                       std::span<const std::byte> body, std::uint32_t number);
     bool accept_sequence(host::context& on, const vi_ptr& of, std::uint32_t sequence);
-    std::uint32_t find_place(const mvia_vi& of, const abi::packet_header& header, std::span<const std::byte>& body,
-                             parts& into) const;
+    std::uint32_t find_place(const mvia_vi& of, const abi::packet_header& header,
+                             std::span<const std::byte>& body, parts& into) const;
     void message_failed(mvia_vi& of, const abi::packet_header& header, std::uint32_t status);
     void message_lost(mvia_vi& of);
-    void complete_receive(mvia_vi& of, const abi::packet_header& last, std::uint32_t status, std::uint32_t number);
+    void complete_receive(mvia_vi& of, const abi::packet_header& last, std::uint32_t status,
+                          std::uint32_t number);
     void refuse(mvia_vi& of, std::uint32_t status);
     void owe(host::context& on, const vi_ptr& of);
     bool acknowledge(host::context& on, const vi_ptr& of);

@@ -17,11 +17,12 @@ namespace vinic::driver {
 
 class mvia_driver;
 
-/// A work queue of M-VIA: posting is a fast trap, and the kernel writes what has become of a descriptor into a
-/// slot that the process can see, so that looking takes no trap.
+/// A work queue of M-VIA: posting is a fast trap, and the kernel writes what has become of a descriptor into
+/// a slot that the process can see, so that looking takes no trap.
 class mvia_work_queue : public work_queue {
 public:
-    mvia_work_queue(mvia_driver& kernel, host::memory& ram, std::uint32_t vi, bool receive, std::uint32_t slots);
+    mvia_work_queue(mvia_driver& kernel, host::memory& ram, std::uint32_t vi, bool receive,
+                    std::uint32_t slots);
 
     std::uint32_t capacity() const override { return static_cast<std::uint32_t>(posted_from_.size()); }
     std::uint32_t outstanding() const override { return posted_ - taken_; }

@@ -27,7 +27,8 @@ bool completes_receive(const abi::packet_header& h) {
 abi::packet_header parse(std::span<const std::byte> packet) {
     abi::packet_header h;
     std::memcpy(&h, packet.data(), sizeof h);
-    for (std::uint32_t* word : {&h.type, &h.connection_key, &h.sequence, &h.acknowledge, &h.offset, &h.immediate})
+    for (std::uint32_t* word :
+         {&h.type, &h.connection_key, &h.sequence, &h.acknowledge, &h.offset, &h.immediate})
         *word = big_endian(*word);
     for (std::uint16_t* half : {&h.length, &h.destination_vi, &h.source_vi}) *half = big_endian(*half);
     return h;
@@ -68,7 +69,8 @@ void mvia_driver::receive(host::context& on, const ethernet_device::frame& frame
 void mvia_driver::receive_data(host::context& on, const vi_ptr& of, const abi::packet_header& h,
                                std::span<const std::byte> body, std::uint32_t number) {
     if (of->reliable()) acknowledged(on, of, h.acknowledge);
-    if (of->state != vi_state::connected || !accept_sequence(on, of, h.sequence)) return packets_dropped.add();
+    if (of->state != vi_state::connected || !accept_sequence(on, of, h.sequence))
+        return packets_dropped.add();
     auto& message = of->message;
     const bool first = has(h, abi::packet_first), last = has(h, abi::packet_last);
     if (first) {
@@ -166,7 +168,8 @@ std::uint32_t mvia_driver::find_place(const mvia_vi& of, const abi::packet_heade
         body = body.subspan(sizeof target);
         if (h.length == 0) return 0;
         const std::uint64_t begin =
-            (std::uint64_t{big_endian(target.address_high)} << 32 | big_endian(target.address_low)) + h.offset;
+            (std::uint64_t{big_endian(target.address_high)} << 32 | big_endian(target.address_low)) +
+            h.offset;
         const region_setup* where = find_region(big_endian(target.handle), tag, begin, h.length);
         if (!where || !where->attributes.rdma_write || !of.setup.attributes.rdma_write)
             return abi::vi_status_rdma_protection_error;
@@ -239,7 +242,8 @@ void mvia_driver::owe(host::context&, const vi_ptr& of) {
     plan();
 }
 
-/// Tells the peer what has come, and what is wrong if something is. Without room on the ring it is tried again.
+/// Tells the peer what has come, and what is wrong if something is. Without room on the ring it is tried
+/// again.
 bool mvia_driver::acknowledge(host::context& on, const vi_ptr& of) {
     const bool broken = of->state == vi_state::error && of->final_status != 0;
     of->acknowledge_at = sim::never;

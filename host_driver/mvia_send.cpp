@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// M-VIA: packets out. Whoever brings something that a VI waited for (a descriptor, an acknowledgement, room on
-// the ring) sends as much as can be sent; another one meanwhile leaves it to him.
+// M-VIA: packets out. Whoever brings something that a VI waited for (a descriptor, an acknowledgement, room
+// on the ring) sends as much as can be sent; another one meanwhile leaves it to him.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -83,17 +83,18 @@ bool mvia_driver::send_packet(host::context& on, const vi_ptr& of, const send_pt
     const bool last = what->handed + 1 == what->packets;
     if (!std::exchange(what->started, true)) what->first_sequence = of->next_sequence;
     const bool closes = of->reliable() && of->next_sequence + 1 - of->unacknowledged >= window_packets;
-    const auto flags = static_cast<std::uint8_t>(
-        (offset == 0 ? abi::packet_first : 0) | (last ? abi::packet_last : 0) |
-        ((d.control & abi::vi_control_immediate) != 0 ? abi::packet_immediate : 0) |
-        (closes ? abi::packet_wants_acknowledge : 0));
-    std::vector<std::byte> linear = header_of(*of, what->rdma ? abi::packet_rdma_write : abi::packet_send, flags,
-                                              bytes, of->next_sequence, offset, d.immediate);
+    const auto flags =
+        static_cast<std::uint8_t>((offset == 0 ? abi::packet_first : 0) | (last ? abi::packet_last : 0) |
+                                  ((d.control & abi::vi_control_immediate) != 0 ? abi::packet_immediate : 0) |
+                                  (closes ? abi::packet_wants_acknowledge : 0));
+    std::vector<std::byte> linear = header_of(*of, what->rdma ? abi::packet_rdma_write : abi::packet_send,
+                                              flags, bytes, of->next_sequence, offset, d.immediate);
     if (what->rdma) {
-        const abi::rdma_header target{.address_high = big_endian(static_cast<std::uint32_t>(d.remote.address >> 32)),
-                                      .address_low = big_endian(static_cast<std::uint32_t>(d.remote.address)),
-                                      .handle = big_endian(d.remote.handle),
-                                      .reserved = 0};
+        const abi::rdma_header target{
+            .address_high = big_endian(static_cast<std::uint32_t>(d.remote.address >> 32)),
+            .address_low = big_endian(static_cast<std::uint32_t>(d.remote.address)),
+            .handle = big_endian(d.remote.handle),
+            .reserved = 0};
         const auto raw = std::as_bytes(std::span(&target, 1));
         linear.insert(linear.end(), raw.begin(), raw.end());
     }
@@ -108,15 +109,17 @@ bool mvia_driver::send_packet(host::context& on, const vi_ptr& of, const send_pt
         of->wants_room = true;
         return false;
     }
-    send_probe.report(sim::now(), sim::now(), last ? "queued last" : "queued",
-                      {{"vi", of->setup.vi}, {"message", what->message}, {"number", *number}, {"bytes", d.length}});
+    send_probe.report(
+        sim::now(), sim::now(), last ? "queued last" : "queued",
+        {{"vi", of->setup.vi}, {"message", what->message}, {"number", *number}, {"bytes", d.length}});
     if (of->epoch != epoch) return true;
     ++of->next_sequence;
     if (distance(of->sequence_end, of->next_sequence) > 0)
         of->sequence_end = of->next_sequence;
     else
         packets_sent_again.add();
-    if (of->reliable()) of->retransmit_at = std::min(of->retransmit_at, sim::now() + retransmit_us * microsecond);
+    if (of->reliable())
+        of->retransmit_at = std::min(of->retransmit_at, sim::now() + retransmit_us * microsecond);
     ++what->handed;
     if (last) {
         of->unsent.pop_front();
@@ -145,8 +148,8 @@ bool mvia_driver::gather(const mvia_vi& of, const mvia_send& what, std::uint32_t
 }
 
 std::vector<std::byte> mvia_driver::header_of(const mvia_vi& of, std::uint8_t kind, std::uint8_t flags,
-                                              std::uint32_t length, std::uint32_t sequence, std::uint32_t offset,
-                                              std::uint32_t immediate) const {
+                                              std::uint32_t length, std::uint32_t sequence,
+                                              std::uint32_t offset, std::uint32_t immediate) const {
     const abi::packet_header header{
         .type = big_endian(abi::packet_type_vi),
         .kind = kind,
@@ -174,10 +177,11 @@ std::optional<std::uint32_t> mvia_driver::put(host::context& on, const route& pa
             cpu_.ram().dma_read(p.at, std::span(packet).last(p.bytes));
         }
         packets_sent.add();
-        cpu_.post_interrupt([this, packet = std::move(packet), sent = std::move(sent)](host::context& handler) {
-            if (sent) sent(handler);
-            receive(handler, {.number = 0, .payload = packet, .source = device.address()});
-        });
+        cpu_.post_interrupt(
+            [this, packet = std::move(packet), sent = std::move(sent)](host::context& handler) {
+                if (sent) sent(handler);
+                receive(handler, {.number = 0, .payload = packet, .source = device.address()});
+            });
         return 0;
     }
     const auto number = device.transmit(on, path.to, ethertype_vi, linear, pages, std::move(sent));
@@ -262,7 +266,7 @@ void mvia_driver::not_acknowledged(host::context& on, const vi_ptr& of, std::uin
 
 /// The oldest send says why, the rest is flushed.
 void mvia_driver::break_connection(mvia_vi& of, std::uint32_t status) {
-    const send_ptr oldest = !of.unfinished.empty() ? of.unfinished.front()
+    const send_ptr oldest = !of.unfinished.empty()                             ? of.unfinished.front()
                             : !of.unsent.empty() && of.unsent.front()->started ? of.unsent.front()
                                                                                : nullptr;
     if (status != 0 && oldest)

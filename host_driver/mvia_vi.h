@@ -25,22 +25,22 @@ struct mvia_descriptor {
     std::uint16_t control = 0;
     std::uint32_t immediate = 0;
     std::uint32_t length = 0;
-    std::uint32_t error = 0;         ///< vi_status bits: what is wrong with it
-    std::vector<segment> segments;   ///< of data
-    segment remote;                  ///< of an RDMA write
+    std::uint32_t error = 0;        ///< vi_status bits: what is wrong with it
+    std::vector<segment> segments;  ///< of data
+    segment remote;                 ///< of an RDMA write
 };
 
 /// A message that is being sent, packet by packet.
 struct mvia_send {
     mvia_descriptor descriptor;
-    std::uint64_t message = 0;     ///< counted by the driver, for those who watch
+    std::uint64_t message = 0;  ///< counted by the driver, for those who watch
     bool rdma = false;
-    std::uint32_t payload = 0;     ///< of a packet, at most
+    std::uint32_t payload = 0;  ///< of a packet, at most
     std::uint32_t packets = 1;
-    std::uint32_t handed = 0;      ///< packets on the ring, since the last going back
+    std::uint32_t handed = 0;  ///< packets on the ring, since the last going back
     bool started = false;
     std::uint32_t first_sequence = 0;
-    std::uint32_t on_ring = 0;     ///< frames whose memory the card may still read
+    std::uint32_t on_ring = 0;  ///< frames whose memory the card may still read
 
     std::uint32_t end_sequence() const { return first_sequence + packets; }
 };

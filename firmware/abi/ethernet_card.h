@@ -14,18 +14,19 @@ inline constexpr uint32_t device_id = 0xE7E0;
 inline constexpr uint32_t bar_bytes = 4096;
 
 enum register_offset : uint32_t {
-    IDENTITY = 0x00,         // read only: device_id << 16 | vendor_id
-    CONTROL = 0x04,          // control_bit
-    CAUSE = 0x08,            // cause_bit; a read clears it, and with it the interrupt
-    MASK = 0x0C,             // causes that interrupt
-    COALESCE_SENT = 0x10,    // coalesce: interrupt at so many reports, or so long after the first
+    IDENTITY = 0x00,       // read only: device_id << 16 | vendor_id
+    CONTROL = 0x04,        // control_bit
+    CAUSE = 0x08,          // cause_bit; a read clears it, and with it the interrupt
+    MASK = 0x0C,           // causes that interrupt
+    COALESCE_SENT = 0x10,  // coalesce: interrupt at so many reports, or so long after the first
     COALESCE_RECEIVED = 0x14,
-    ADDRESS_HIGH = 0x18,     // the station's: first two bytes
-    ADDRESS_LOW = 0x1C,      // ... and the other four
+    ADDRESS_HIGH = 0x18,  // the station's: first two bytes
+    ADDRESS_LOW = 0x1C,   // ... and the other four
     TRANSMIT_RING_LOW = 0x20,
     TRANSMIT_RING_HIGH = 0x24,
     TRANSMIT_ENTRIES = 0x28,  // a power of two
-    TRANSMIT_POSTED = 0x2C,   // descriptors handed over, counted from 0; a write that does not go ahead is ignored
+    TRANSMIT_POSTED =
+        0x2C,  // descriptors handed over, counted from 0; a write that does not go ahead is ignored
     RECEIVE_RING_LOW = 0x30,
     RECEIVE_RING_HIGH = 0x34,
     RECEIVE_ENTRIES = 0x38,

@@ -19,7 +19,9 @@ void add32(bytes& to, std::uint32_t value) {
     add16(to, value >> 16);
     add16(to, value & 0xFFFF);
 }
-std::uint8_t get8(std::span<const std::byte> from, std::size_t at) { return std::to_integer<std::uint8_t>(from[at]); }
+std::uint8_t get8(std::span<const std::byte> from, std::size_t at) {
+    return std::to_integer<std::uint8_t>(from[at]);
+}
 std::uint16_t get16(std::span<const std::byte> from, std::size_t at) {
     return static_cast<std::uint16_t>(get8(from, at) << 8 | get8(from, at + 1));
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Parameters, calls, and what UDP and TCP share: IP, the softirq, time. udp.cpp and tcp.cpp have the protocols.
+// Parameters, calls, and what UDP and TCP share: IP, the softirq, time. udp.cpp and tcp.cpp have the
+// protocols.
 #include "host_driver/sockets/socket_layer.h"
 
 #include <algorithm>
@@ -40,37 +41,46 @@ std::uint32_t host_of(const node_address& card) {
 }  // namespace
 
 const char* name_of(socket_error e) {
-    static constexpr std::array<const char*, 12> names{"", "EAGAIN", "EBADF", "EFAULT", "EADDRINUSE", "EINVAL",
-                                                       "ECONNREFUSED", "ECONNRESET", "ENOTCONN", "EMSGSIZE",
-                                                       "ETIMEDOUT", "ENETUNREACH"};
+    static constexpr std::array<const char*, 12> names{
+        "",           "EAGAIN",   "EBADF",    "EFAULT",    "EADDRINUSE", "EINVAL", "ECONNREFUSED",
+        "ECONNRESET", "ENOTCONN", "EMSGSIZE", "ETIMEDOUT", "ENETUNREACH"};
     return names[static_cast<std::size_t>(e)];
 }
 
 socket_layer::socket_layer(const sc_core::sc_module_name& name, host::cpu& cpu, ethernet_device& device)
     : sim::module(name),
       socket_clocks(*this, cost("socket_clocks", 450, "a call on a socket: file, lock, checks")),
-      checksum_bytes_per_clock(*this, {.name = "checksum_bytes_per_clock",
-                                       .unit = "bytes/clock",
-                                       .value = 1.5,
-                                       .min = 0.01,
-                                       .max = 1e6,
-                                       .help = "checksum over data that has just been copied; very fast: the card "
-                                               "does it"}),
+      checksum_bytes_per_clock(*this,
+                               {.name = "checksum_bytes_per_clock",
+                                .unit = "bytes/clock",
+                                .value = 1.5,
+                                .min = 0.01,
+                                .max = 1e6,
+                                .help = "checksum over data that has just been copied; very fast: the card "
+                                        "does it"}),
       buffer_clocks(*this, cost("buffer_clocks", 300, "a packet's buffer: allocated, or given back")),
       udp_send_clocks(*this, cost("udp_send_clocks", 400, "UDP: header and route of a datagram")),
       udp_receive_clocks(*this, cost("udp_receive_clocks", 400, "UDP: header, socket, its queue")),
       tcp_send_clocks(*this, cost("tcp_send_clocks", 900, "TCP: a segment out")),
-      tcp_receive_clocks(*this, cost("tcp_receive_clocks", 1000, "TCP: a segment in: connection, state, queue")),
-      tcp_acknowledge_clocks(*this, cost("tcp_acknowledge_clocks", 400, "TCP: an acknowledgement made or read")),
-      ip_send_clocks(*this, cost("ip_send_clocks", 500, "IP: a packet out: route, header, filter, queue of the device")),
-      ip_receive_clocks(*this, cost("ip_receive_clocks", 500, "IP: a packet in: header, filter, route, protocol")),
+      tcp_receive_clocks(*this,
+                         cost("tcp_receive_clocks", 1000, "TCP: a segment in: connection, state, queue")),
+      tcp_acknowledge_clocks(*this,
+                             cost("tcp_acknowledge_clocks", 400, "TCP: an acknowledgement made or read")),
+      ip_send_clocks(
+          *this, cost("ip_send_clocks", 500, "IP: a packet out: route, header, filter, queue of the device")),
+      ip_receive_clocks(*this,
+                        cost("ip_receive_clocks", 500, "IP: a packet in: header, filter, route, protocol")),
       fragment_clocks(*this, cost("fragment_clocks", 300, "IP: a fragment made or put in its place")),
-      backlog_clocks(*this, cost("backlog_clocks", 150, "interrupt handler: a packet is queued for the softirq")),
-      softirq_clocks(*this, cost("softirq_clocks", 300, "from the interrupt handler's end to the first packet")),
+      backlog_clocks(*this,
+                     cost("backlog_clocks", 150, "interrupt handler: a packet is queued for the softirq")),
+      softirq_clocks(*this,
+                     cost("softirq_clocks", 300, "from the interrupt handler's end to the first packet")),
       wake_clocks(*this, cost("wake_clocks", 400, "waking a process, for the one who wakes")),
-      receive_buffer_bytes(*this, buffer("receive_buffer_bytes", "a socket's receive buffer, unless it asks for more; "
-                                                                 "the window of TCP, at most 65535")),
-      send_buffer_bytes(*this, buffer("send_buffer_bytes", "a stream socket's send buffer, unless it asks for more")),
+      receive_buffer_bytes(*this, buffer("receive_buffer_bytes",
+                                         "a socket's receive buffer, unless it asks for more; "
+                                         "the window of TCP, at most 65535")),
+      send_buffer_bytes(
+          *this, buffer("send_buffer_bytes", "a stream socket's send buffer, unless it asks for more")),
       reassembly_datagrams(*this, {.name = "reassembly_datagrams",
                                    .unit = "datagrams",
                                    .value = 64,
@@ -84,7 +94,8 @@ socket_layer::socket_layer(const sc_core::sc_module_name& name, host::cpu& cpu, 
                                       .max = 64,
                                       .help = "TCP: congestion window of a new connection",
                                       .source = "RFC 2581"}),
-      delayed_ack_us(*this, microseconds("delayed_ack_us", 40'000, "TCP: the longest that an acknowledgement waits")),
+      delayed_ack_us(
+          *this, microseconds("delayed_ack_us", 40'000, "TCP: the longest that an acknowledgement waits")),
       retransmit_us(*this, microseconds("retransmit_us", 200'000, "TCP: least retransmission time")),
       retransmit_tries(*this, {.name = "retransmit_tries",
                                .unit = "tries",
@@ -98,7 +109,8 @@ socket_layer::socket_layer(const sc_core::sc_module_name& name, host::cpu& cpu, 
       packets_dropped(*this, "packets_dropped", "IP packets of no use, or damaged"),
       datagrams_sent(*this, "datagrams_sent", "UDP datagrams sent"),
       datagrams_received(*this, "datagrams_received", "UDP datagrams that a socket took"),
-      datagrams_dropped(*this, "datagrams_dropped", "UDP datagrams without a socket, or for which it had no room"),
+      datagrams_dropped(*this, "datagrams_dropped",
+                        "UDP datagrams without a socket, or for which it had no room"),
       segments_sent_again(*this, "segments_sent_again", "TCP segments sent more than once"),
       acknowledgements_sent(*this, "acknowledgements_sent", "TCP segments that only acknowledge"),
       softirqs(*this, "softirqs", "times that protocols ran after an interrupt"),
@@ -171,8 +183,9 @@ std::uint16_t socket_layer::free_port() {
     for (;;) {
         const std::uint16_t port = next_port_;
         next_port_ = port == last ? first : static_cast<std::uint16_t>(port + 1);
-        const bool used = datagram_ports_.contains(port) || listeners_.contains(port) ||
-                          std::ranges::any_of(connections_, [&](const auto& c) { return std::get<0>(c.first) == port; });
+        const bool used =
+            datagram_ports_.contains(port) || listeners_.contains(port) ||
+            std::ranges::any_of(connections_, [&](const auto& c) { return std::get<0>(c.first) == port; });
         if (!used) return port;
     }
 }
@@ -247,48 +260,52 @@ socket_result socket_layer::connect(host::process& on, int fd, const internet_ad
 }
 
 socket_result socket_layer::send(host::process& on, int fd, host::virtual_address from, std::uint64_t bytes) {
-    return call(on, "send", [&](sim::picoseconds begin, std::uint64_t& message, std::uint32_t&) -> socket_result {
-        const socket_ptr s = find(fd);
-        if (!s) return {0, socket_error::bad_file};
-        if (!s->remote) return {0, socket_error::not_connected};
-        if (bytes != 0 && !on.space().valid(from, bytes)) return {0, socket_error::fault};
-        messages.add();
-        if (s->type == socket_type::datagram) {
-            send_probe.report(begin, sim::now(), "call", {{"message", message = ++messages_}});
-            return send_datagram(on, s, from, bytes, *s->remote, message);
-        }
-        const auto c = s->connection;
-        std::uint64_t done = 0;
-        while (done < bytes) {
-            while (c->send_room() == 0 && c->at() == tcp_connection::state::established) on.block(c->writable);
-            if (c->at() != tcp_connection::state::established) return {0, socket_error::reset};
-            // A segment's worth at a time, so that the first is on its way while the next is copied.
-            const std::uint64_t piece = std::min({bytes - done, c->send_room(), c->piece()});
-            on.compute(buffer_clocks);
-            on.copy(piece);
-            on.compute(checksum_clocks(piece));
-            internet::bytes data(piece);
-            on.space().read(from + done, data);
-            c->append(data);
-            done += piece;
-            c->output(on);
-        }
-        plan();
-        return {static_cast<std::int64_t>(done)};
-    });
+    return call(on, "send",
+                [&](sim::picoseconds begin, std::uint64_t& message, std::uint32_t&) -> socket_result {
+                    const socket_ptr s = find(fd);
+                    if (!s) return {0, socket_error::bad_file};
+                    if (!s->remote) return {0, socket_error::not_connected};
+                    if (bytes != 0 && !on.space().valid(from, bytes)) return {0, socket_error::fault};
+                    messages.add();
+                    if (s->type == socket_type::datagram) {
+                        send_probe.report(begin, sim::now(), "call", {{"message", message = ++messages_}});
+                        return send_datagram(on, s, from, bytes, *s->remote, message);
+                    }
+                    const auto c = s->connection;
+                    std::uint64_t done = 0;
+                    while (done < bytes) {
+                        while (c->send_room() == 0 && c->at() == tcp_connection::state::established)
+                            on.block(c->writable);
+                        if (c->at() != tcp_connection::state::established) return {0, socket_error::reset};
+                        // A segment's worth at a time, so that the first is on its way while the next is
+                        // copied.
+                        const std::uint64_t piece = std::min({bytes - done, c->send_room(), c->piece()});
+                        on.compute(buffer_clocks);
+                        on.copy(piece);
+                        on.compute(checksum_clocks(piece));
+                        internet::bytes data(piece);
+                        on.space().read(from + done, data);
+                        c->append(data);
+                        done += piece;
+                        c->output(on);
+                    }
+                    plan();
+                    return {static_cast<std::int64_t>(done)};
+                });
 }
 
 socket_result socket_layer::sendto(host::process& on, int fd, host::virtual_address from, std::uint64_t bytes,
                                    const internet_address& to) {
-    return call(on, "sendto", [&](sim::picoseconds begin, std::uint64_t& message, std::uint32_t&) -> socket_result {
-        const socket_ptr s = find(fd);
-        if (!s) return {0, socket_error::bad_file};
-        if (s->type != socket_type::datagram) return {0, socket_error::invalid};
-        if (bytes != 0 && !on.space().valid(from, bytes)) return {0, socket_error::fault};
-        messages.add();
-        send_probe.report(begin, sim::now(), "call", {{"message", message = ++messages_}});
-        return send_datagram(on, s, from, bytes, to, message);
-    });
+    return call(on, "sendto",
+                [&](sim::picoseconds begin, std::uint64_t& message, std::uint32_t&) -> socket_result {
+                    const socket_ptr s = find(fd);
+                    if (!s) return {0, socket_error::bad_file};
+                    if (s->type != socket_type::datagram) return {0, socket_error::invalid};
+                    if (bytes != 0 && !on.space().valid(from, bytes)) return {0, socket_error::fault};
+                    messages.add();
+                    send_probe.report(begin, sim::now(), "call", {{"message", message = ++messages_}});
+                    return send_datagram(on, s, from, bytes, to, message);
+                });
 }
 
 sim::picoseconds socket_layer::deadline_of(const socket_state& s, bool wait) const {
@@ -302,8 +319,8 @@ socket_result socket_layer::recv(host::process& on, int fd, host::virtual_addres
     return recvfrom(on, fd, into, bytes, wait, from);
 }
 
-socket_result socket_layer::recvfrom(host::process& on, int fd, host::virtual_address into, std::uint64_t bytes,
-                                     bool wait, internet_address& from) {
+socket_result socket_layer::recvfrom(host::process& on, int fd, host::virtual_address into,
+                                     std::uint64_t bytes, bool wait, internet_address& from) {
     return call(on, "recv", [&](sim::picoseconds, std::uint64_t&, std::uint32_t& number) -> socket_result {
         const socket_ptr s = find(fd);
         if (!s) return {0, socket_error::bad_file};
@@ -377,9 +394,9 @@ void socket_layer::wake(host::context& on, host::wait_queue& queue) {
 /// The number of the packet's last descriptor; none when the ring has no room. A packet to this node goes to
 /// the backlog.
 std::optional<std::uint32_t> socket_layer::send_packet(host::context& on, std::uint32_t to,
-                                                       internet::protocol protocol, std::uint16_t identification,
-                                                       std::uint16_t offset, bool more,
-                                                       std::span<const std::byte> payload) {
+                                                       internet::protocol protocol,
+                                                       std::uint16_t identification, std::uint16_t offset,
+                                                       bool more, std::span<const std::byte> payload) {
     on.compute(ip_send_clocks);
     internet::bytes packet = internet::make(internet::ip_header{
         .source = host_,

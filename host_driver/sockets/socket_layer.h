@@ -40,17 +40,17 @@ enum class socket_type { datagram, stream };
 /// What a call answers instead of a result: the names of errno.
 enum class socket_error {
     none = 0,
-    again,         ///< EAGAIN: nothing there, and the caller does not wait; or the time is over
-    bad_file,      ///< EBADF
-    fault,         ///< EFAULT: not the process's memory
-    in_use,        ///< EADDRINUSE
-    invalid,       ///< EINVAL
-    refused,       ///< ECONNREFUSED
-    reset,         ///< ECONNRESET
-    not_connected, ///< ENOTCONN
-    too_long,      ///< EMSGSIZE
-    timed_out,     ///< ETIMEDOUT
-    unreachable    ///< ENETUNREACH
+    again,          ///< EAGAIN: nothing there, and the caller does not wait; or the time is over
+    bad_file,       ///< EBADF
+    fault,          ///< EFAULT: not the process's memory
+    in_use,         ///< EADDRINUSE
+    invalid,        ///< EINVAL
+    refused,        ///< ECONNREFUSED
+    reset,          ///< ECONNRESET
+    not_connected,  ///< ENOTCONN
+    too_long,       ///< EMSGSIZE
+    timed_out,      ///< ETIMEDOUT
+    unreachable     ///< ENETUNREACH
 };
 const char* name_of(socket_error e);
 
@@ -121,8 +121,8 @@ public:
     socket_result sendto(host::process& on, int fd, host::virtual_address from, std::uint64_t bytes,
                          const internet_address& to);
     socket_result recv(host::process& on, int fd, host::virtual_address into, std::uint64_t bytes, bool wait);
-    socket_result recvfrom(host::process& on, int fd, host::virtual_address into, std::uint64_t bytes, bool wait,
-                           internet_address& from);
+    socket_result recvfrom(host::process& on, int fd, host::virtual_address into, std::uint64_t bytes,
+                           bool wait, internet_address& from);
     socket_result setsockopt(host::process& on, int fd, socket_option what, std::uint64_t value);
     socket_result close(host::process& on, int fd);
 
@@ -188,7 +188,8 @@ private:
     socket_result send_datagram(host::process& on, const socket_ptr& from, host::virtual_address at,
                                 std::uint64_t bytes, const internet_address& to, std::uint64_t message);
     socket_result receive_datagram(host::process& on, const socket_ptr& to, host::virtual_address at,
-                                   std::uint64_t bytes, bool wait, internet_address& from, std::uint32_t& number);
+                                   std::uint64_t bytes, bool wait, internet_address& from,
+                                   std::uint32_t& number);
     void receive_udp(host::context& on, const internet::ip_header& h, std::span<const std::byte> bytes,
                      std::uint32_t number);
 
@@ -196,8 +197,8 @@ private:
     void receive_tcp(host::context& on, const internet::ip_header& h, std::span<const std::byte> bytes,
                      std::uint32_t number);
     void send_reset(host::context& on, const internet::ip_header& h, const internet::tcp_header& to);
-    std::shared_ptr<tcp_connection> make_connection(const internet_address& local, const internet_address& remote,
-                                                    const socket_state& of);
+    std::shared_ptr<tcp_connection> make_connection(const internet_address& local,
+                                                    const internet_address& remote, const socket_state& of);
     void room(host::context& on);
     void plan();
     void expired(host::context& on);

@@ -11,7 +11,7 @@ using namespace internet;
 namespace {
 
 constexpr sim::picoseconds microsecond = 1'000'000;
-constexpr unsigned duplicates_for_loss = 3;  // RFC 2581
+constexpr unsigned duplicates_for_loss = 3;           // RFC 2581
 constexpr unsigned segments_for_acknowledgement = 2;  // RFC 1122
 
 /// Sequence numbers wrap.
@@ -19,8 +19,9 @@ std::int32_t distance(std::uint32_t from, std::uint32_t to) { return static_cast
 
 }  // namespace
 
-tcp_connection::tcp_connection(socket_layer& layer, const internet_address& local, const internet_address& remote,
-                               std::uint16_t mss, std::uint64_t send_buffer, std::uint64_t receive_buffer)
+tcp_connection::tcp_connection(socket_layer& layer, const internet_address& local,
+                               const internet_address& remote, std::uint16_t mss, std::uint64_t send_buffer,
+                               std::uint64_t receive_buffer)
     : connected("a connection"),
       readable("data on a connection"),
       writable("room on a connection"),
@@ -94,8 +95,8 @@ bytes tcp_connection::take(std::uint64_t count) {
 
 void tcp_connection::read_done(host::context& on) {
     const std::int32_t news = distance(advertised_, expected_ + window());
-    if (state_ != state::established || news < static_cast<std::int32_t>(
-                                            std::min<std::uint64_t>(2 * mss_, receive_buffer_bytes_ / 2)))
+    if (state_ != state::established ||
+        news < static_cast<std::int32_t>(std::min<std::uint64_t>(2 * mss_, receive_buffer_bytes_ / 2)))
         return;
     acknowledge_now_ = true;
     output(on);
@@ -115,7 +116,8 @@ std::uint64_t tcp_connection::sendable(bool& with_fin) const {
     if (state_ != state::established || flight() > to_send_.size()) return 0;
     const std::uint64_t waiting = to_send_.size() - flight();
     const std::uint64_t room = std::min<std::uint64_t>(congestion_window_, peer_window_);
-    std::uint64_t count = std::min<std::uint64_t>({waiting, mss_, room - std::min<std::uint64_t>(room, flight())});
+    std::uint64_t count =
+        std::min<std::uint64_t>({waiting, mss_, room - std::min<std::uint64_t>(room, flight())});
     if (probe_ && count == 0 && flight() == 0) count = std::min<std::uint64_t>(waiting, 1);
     with_fin = close_wanted_ && count == waiting;
     // Nagle, and no silly windows: less than a whole segment only when it is all there is.
@@ -189,9 +191,8 @@ bool tcp_connection::transmit(host::context& on, std::uint8_t flags, std::uint32
                        .window = window(),
                        .mss = static_cast<std::uint16_t>((flags & syn) != 0 ? mss_ : 0)};
     const bytes segment = make_segment(local_.host, remote_.host, h, payload);
-    const bool sent = layer_
-                          .send_packet(on, remote_.host, tcp, ++layer_.identification_, 0, false, segment)
-                          .has_value();
+    const bool sent =
+        layer_.send_packet(on, remote_.host, tcp, ++layer_.identification_, 0, false, segment).has_value();
     if (!sent) {
         wants_room_ = true;
         acknowledge_now_ = acknowledge_now_ || (acknowledges && payload.empty());
@@ -220,7 +221,8 @@ void tcp_connection::on_time(host::context& on) {
         if (++tries_ > layer_.retransmit_tries) return fail(on, socket_error::timed_out);
         if (state_ == state::syn_sent || state_ == state::syn_received) {
             arm();
-            transmit(on, static_cast<std::uint8_t>(state_ == state::syn_sent ? syn : syn | ack), unacknowledged_, {});
+            transmit(on, static_cast<std::uint8_t>(state_ == state::syn_sent ? syn : syn | ack),
+                     unacknowledged_, {});
             return;
         }
         threshold_ = std::max<std::uint64_t>(flight() / 2, 2 * mss_);
@@ -325,13 +327,12 @@ void tcp_connection::input(host::context& on, const tcp_header& h, std::span<con
         return output(on);
     }
     if ((h.flags & ack) != 0) acknowledged(on, h, payload.empty() && (h.flags & fin) == 0);
-    if (!payload.empty() || (h.flags & fin) != 0)
-        accept_data(on, h.sequence, payload, (h.flags & fin) != 0);
+    if (!payload.empty() || (h.flags & fin) != 0) accept_data(on, h.sequence, payload, (h.flags & fin) != 0);
     output(on);
 }
 
-void tcp_connection::accept_data(host::context& on, std::uint32_t sequence, std::span<const std::byte> payload,
-                                 bool with_fin) {
+void tcp_connection::accept_data(host::context& on, std::uint32_t sequence,
+                                 std::span<const std::byte> payload, bool with_fin) {
     const std::int32_t ahead = distance(expected_, sequence);
     const std::int32_t end = ahead + static_cast<std::int32_t>(payload.size());
     if (ahead > 0 || end > window()) {
@@ -376,23 +377,24 @@ void tcp_connection::accept_data(host::context& on, std::uint32_t sequence, std:
 std::shared_ptr<tcp_connection> socket_layer::make_connection(const internet_address& local,
                                                               const internet_address& remote,
                                                               const socket_state& of) {
-    const auto mss =
-        static_cast<std::uint16_t>(device_.mtu_bytes - internet::ip_header_bytes - internet::tcp_header_bytes);
+    const auto mss = static_cast<std::uint16_t>(device_.mtu_bytes - internet::ip_header_bytes -
+                                                internet::tcp_header_bytes);
     const auto fresh =
         std::make_shared<tcp_connection>(*this, local, remote, mss, of.send_buffer, of.receive_buffer);
     connections_[{local.port, remote.host, remote.port}] = fresh;
     return fresh;
 }
 
-void socket_layer::receive_tcp(host::context& on, const internet::ip_header& ip, std::span<const std::byte> bytes,
-                               std::uint32_t) {
+void socket_layer::receive_tcp(host::context& on, const internet::ip_header& ip,
+                               std::span<const std::byte> bytes, std::uint32_t) {
     std::size_t header = 0;
     const auto h = internet::parse_tcp(bytes, header);
     const std::uint32_t sum = internet::pseudo_header(ip.source, ip.destination, internet::tcp, bytes.size());
     if (!h || internet::checksum_of(internet::add_checksum(bytes, sum)) != 0) return packets_dropped.add();
     const auto payload = bytes.subspan(header);
     const bool only_acknowledges = payload.empty() && h->flags == internet::ack;
-    on.compute((only_acknowledges ? tcp_acknowledge_clocks : tcp_receive_clocks) + checksum_clocks(bytes.size()));
+    on.compute((only_acknowledges ? tcp_acknowledge_clocks : tcp_receive_clocks) +
+               checksum_clocks(bytes.size()));
     const connection_key key{h->destination, ip.source, h->source};
     const auto listener = listeners_.find(h->destination);
     auto known = connections_.find(key);
@@ -405,7 +407,8 @@ void socket_layer::receive_tcp(host::context& on, const internet::ip_header& ip,
             if ((h->flags & internet::rst) == 0) send_reset(on, ip, *h);
             return;
         }
-        const auto fresh = make_connection({host_, h->destination}, {ip.source, h->source}, *listener->second);
+        const auto fresh =
+            make_connection({host_, h->destination}, {ip.source, h->source}, *listener->second);
         fresh->set_no_delay(listener->second->no_delay);
         return fresh->open_passively(on, *h);
     }
@@ -417,7 +420,8 @@ void socket_layer::receive_tcp(host::context& on, const internet::ip_header& ip,
     wake(on, listener->second->readable);
 }
 
-void socket_layer::send_reset(host::context& on, const internet::ip_header& ip, const internet::tcp_header& to) {
+void socket_layer::send_reset(host::context& on, const internet::ip_header& ip,
+                              const internet::tcp_header& to) {
     on.compute(tcp_acknowledge_clocks);
     const internet::tcp_header h{.source = to.destination,
                                  .destination = to.source,

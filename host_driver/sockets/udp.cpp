@@ -9,7 +9,8 @@ namespace vinic::driver {
 /// Fragments are made and sent from the last to the first, as Linux did: the checksum, in the first one, is
 /// over all that has been copied by then.
 socket_result socket_layer::send_datagram(host::process& on, const socket_ptr& from, host::virtual_address at,
-                                          std::uint64_t bytes, const internet_address& to, std::uint64_t message) {
+                                          std::uint64_t bytes, const internet_address& to,
+                                          std::uint64_t message) {
     if (bytes > internet::datagram_max_bytes) return {0, socket_error::too_long};
     sim::picoseconds begin = sim::now();
     const auto step = [&](const char* what) {
@@ -30,7 +31,8 @@ socket_result socket_layer::send_datagram(host::process& on, const socket_ptr& f
     internet::bytes whole = internet::make(h);
     whole.resize(length);
     const std::size_t most = (device_.mtu_bytes - internet::ip_header_bytes) / 8 * 8;
-    const std::size_t pieces = length <= device_.mtu_bytes - internet::ip_header_bytes ? 1 : (length + most - 1) / most;
+    const std::size_t pieces =
+        length <= device_.mtu_bytes - internet::ip_header_bytes ? 1 : (length + most - 1) / most;
     const std::uint16_t identification = ++identification_;
     std::size_t end = length;
     for (std::size_t i = pieces; i-- > 0;) {
@@ -71,8 +73,8 @@ socket_result socket_layer::send_datagram(host::process& on, const socket_ptr& f
     return {static_cast<std::int64_t>(bytes)};
 }
 
-void socket_layer::receive_udp(host::context& on, const internet::ip_header& ip, std::span<const std::byte> bytes,
-                               std::uint32_t number) {
+void socket_layer::receive_udp(host::context& on, const internet::ip_header& ip,
+                               std::span<const std::byte> bytes, std::uint32_t number) {
     const sim::picoseconds begin = sim::now();
     on.compute(udp_receive_clocks);
     const auto h = internet::parse_udp(bytes);
@@ -98,9 +100,9 @@ void socket_layer::receive_udp(host::context& on, const internet::ip_header& ip,
 }
 
 /// Copy and checksum over what was copied; the datagram is longer than the buffer: the rest is lost.
-socket_result socket_layer::receive_datagram(host::process& on, const socket_ptr& to, host::virtual_address at,
-                                             std::uint64_t bytes, bool wait, internet_address& from,
-                                             std::uint32_t& number) {
+socket_result socket_layer::receive_datagram(host::process& on, const socket_ptr& to,
+                                             host::virtual_address at, std::uint64_t bytes, bool wait,
+                                             internet_address& from, std::uint32_t& number) {
     const sim::picoseconds deadline = deadline_of(*to, wait);
     while (to->queue.empty())
         if (sim::now() >= deadline || !on.block(to->readable, deadline)) return {0, socket_error::again};

@@ -68,13 +68,14 @@ cable::cable(const sc_core::sc_module_name& name)
                    .value = true,
                    .help = "the link ends each packet with a CRC-8; Ethernet's does not",
                    .source = "facts/lanai_pcix.md B6"}),
-      gap_bytes(*this, {.name = "gap_bytes",
-                        .unit = "bytes",
-                        .value = gap_characters,
-                        .min = 1,
-                        .max = 1000,
-                        .help = "time between packets: 1 for Myrinet's GAP, 12 for Ethernet's inter-frame gap",
-                        .source = "facts/lanai_pcix.md B6"}),
+      gap_bytes(*this,
+                {.name = "gap_bytes",
+                 .unit = "bytes",
+                 .value = gap_characters,
+                 .min = 1,
+                 .max = 1000,
+                 .help = "time between packets: 1 for Myrinet's GAP, 12 for Ethernet's inter-frame gap",
+                 .source = "facts/lanai_pcix.md B6"}),
       flow_control(*this, {.name = "flow_control",
                            .value = true,
                            .help = "a receiver may stop the sender (STOP and GO); Ethernet's may not",
@@ -173,7 +174,8 @@ void cable::end(flight& on, const transfer& message, picoseconds now) {
     seen.state.set(now + byte_ps * gap_bytes, idle);
     if (seen.passing.watched()) {
         const std::vector<std::uint8_t> bytes = message.what->on_wire(message.first_byte, message.hop);
-        seen.passing.report(now, bytes, on.dropping ? "dropped" : "", {{"remainder", crc8 ? link::crc8(bytes) : 0u}});
+        seen.passing.report(now, bytes, on.dropping ? "dropped" : "",
+                            {{"remainder", crc8 ? link::crc8(bytes) : 0u}});
     }
     seen.transmission.report(on.begun, now, on.dropping ? "dropped" : "packet",
                              {{"bytes", message.length - gap_bytes}});
@@ -183,8 +185,8 @@ void cable::end(flight& on, const transfer& message, picoseconds now) {
 /// drawn, not each bit.
 void cable::damage(flight& on, const transfer& message) {
     if (message.characters.count == 0) return;
-    const std::uint64_t end = message.characters.end() == message.length ? message.length - gap_bytes
-                                                                         : message.characters.end();
+    const std::uint64_t end =
+        message.characters.end() == message.length ? message.length - gap_bytes : message.characters.end();
     if (end <= on.bytes_drawn) return;
     std::uint64_t bit = on.bytes_drawn * 8;
     for (; on.bits_to_error < end * 8 - bit; on.bits_to_error = draw_distance(on.random)) {

@@ -87,7 +87,8 @@ void ethernet_switch::arrived(unsigned port, const packet& what) {
 }
 
 void ethernet_switch::forward() {
-    for (; !arrivals_.empty() && arrivals_.begin()->first.first <= sim::now(); arrivals_.erase(arrivals_.begin())) {
+    for (; !arrivals_.empty() && arrivals_.begin()->first.first <= sim::now();
+         arrivals_.erase(arrivals_.begin())) {
         const auto& [when, frame] = *arrivals_.begin();
         const unsigned from = when.second;
         const ethernet::address source = ethernet::source_of(ethernet::contents(frame));

@@ -20,8 +20,8 @@ namespace vinic::link {
 
 /// An Ethernet switch (IEEE 802.1D without spanning tree, so the network must be a tree): takes a whole
 /// frame, drops it when its FCS is wrong, learns its source, and queues it at the output that its destination
-/// was last seen at, or at all others. A full output queue drops. The parameters of all switches can be set as
-/// `switch.NAME`.
+/// was last seen at, or at all others. A full output queue drops. The parameters of all switches can be set
+/// as `switch.NAME`.
 class ethernet_switch : public sim::module {
 public:
     sim::parameter<std::uint64_t> forwarding_ps;

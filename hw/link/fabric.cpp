@@ -9,18 +9,19 @@ namespace vinic::link {
 
 fabric::fabric(const sc_core::sc_module_name& name, const topology& of)
     : sim::module(name),
-      switching(*this, {.name = "switching",
-                        .value = "crossbar",
-                        .choices = {"crossbar", "ethernet"},
-                        .help = "what switches are: source-routed cut-through crossbars, or Ethernet switches"}),
+      switching(*this,
+                {.name = "switching",
+                 .value = "crossbar",
+                 .choices = {"crossbar", "ethernet"},
+                 .help = "what switches are: source-routed cut-through crossbars, or Ethernet switches"}),
       layout_(of),
       routes_(of),
       attached_(of.nodes) {
     const bool ethernet = switching.get() == "ethernet";
     // Connected, so a network of n ends and switches is a tree with n - 1 cables.
     if (ethernet && of.cables.size() + 1 != of.nodes + of.switch_ports.size())
-        throw sim::input_error("{}: {} cables between {} nodes and {} Ethernet switches make a loop", this->name(),
-                               of.cables.size(), of.nodes, of.switch_ports.size());
+        throw sim::input_error("{}: {} cables between {} nodes and {} Ethernet switches make a loop",
+                               this->name(), of.cables.size(), of.nodes, of.switch_ports.size());
     for (unsigned i = 0; i < of.switch_ports.size(); ++i) {
         const std::string is = "switch" + std::to_string(i);
         if (ethernet) {

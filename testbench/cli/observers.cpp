@@ -51,7 +51,10 @@ observers::observers(const trace_options& options, const platform& of) {
     // First, so that it knows what a report means when the recorders that ask it get the same one.
     const bool follows = options.account || options.account_message != 0 || !options.svg.empty();
     if (follows || !options.pcap.empty() || !options.timeline.empty()) account_.emplace();
-    if (follows) account_->tell(anatomy_.emplace());
+    if (follows) {
+        account_->tell(anatomy_.emplace());
+        kernel_path_.emplace(*anatomy_);
+    }
     if (options.account) use_.emplace();
     const traces::cable_map cables = cables_of(of.fabric());
     if (!options.wave.empty()) record_wave(options, of);

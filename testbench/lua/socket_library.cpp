@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// BSD sockets for scripts: the same names; a buffer is a piece of memory, an address is {host = node, port = n}.
-// A call returns what C's does, and instead of -1 and errno: nil and the name of the error.
+// BSD sockets for scripts: the same names; a buffer is a piece of memory, an address is {host = node, port =
+// n}. A call returns what C's does, and instead of -1 and errno: nil and the name of the error.
 #include "host_driver/sockets/socket_layer.h"
 #include "hw/host/address_space.h"
 #include "testbench/lua/libraries.h"
@@ -94,8 +94,7 @@ int accept(lua_State* L, script& self) {
 
 /// connect(fd, address)
 int connect(lua_State* L, script& self) {
-    return push_result(
-        L, layer_of(self).connect(process_of(self), descriptor_of(L), address_argument(L, 2)));
+    return push_result(L, layer_of(self).connect(process_of(self), descriptor_of(L), address_argument(L, 2)));
 }
 
 /// sent = send(fd, memory, offset, bytes)
@@ -151,12 +150,11 @@ int close(lua_State* L, script& self) {
     return push_result(L, layer_of(self).close(process_of(self), descriptor_of(L)));
 }
 
-constexpr luaL_Reg functions[] = {{"socket", guarded<socket>},     {"bind", guarded<bind>},
-                                  {"listen", guarded<listen>},     {"accept", guarded<accept>},
-                                  {"connect", guarded<connect>},   {"send", guarded<send>},
-                                  {"sendto", guarded<sendto>},     {"recv", guarded<recv>},
-                                  {"recvfrom", guarded<recvfrom>}, {"setsockopt", guarded<setsockopt>},
-                                  {"close", guarded<close>}};
+constexpr luaL_Reg functions[] = {
+    {"socket", guarded<socket>},         {"bind", guarded<bind>},       {"listen", guarded<listen>},
+    {"accept", guarded<accept>},         {"connect", guarded<connect>}, {"send", guarded<send>},
+    {"sendto", guarded<sendto>},         {"recv", guarded<recv>},       {"recvfrom", guarded<recvfrom>},
+    {"setsockopt", guarded<setsockopt>}, {"close", guarded<close>}};
 
 constexpr std::pair<const char*, int> constants[] = {
     {"SOCK_DGRAM", 0},

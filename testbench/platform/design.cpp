@@ -10,9 +10,8 @@
 namespace vinic::testbench {
 
 const std::vector<std::string>& design_keys() {
-    static const std::vector<std::string> keys{"name", "description", "base",  "include",
-                                               "card", "firmware",    "nodes", "topology",
-                                               "transport"};
+    static const std::vector<std::string> keys{"name",     "description", "base",     "include",  "card",
+                                               "firmware", "nodes",       "topology", "transport"};
     return keys;
 }
 

@@ -59,7 +59,8 @@ descriptor_ring::~descriptor_ring() = default;
 
 void descriptor_ring::place(std::uint64_t address, std::uint32_t entries) {
     if (entries == 0 || (entries & (entries - 1)) != 0)
-        throw sim::model_error(name(), fmt::format("a ring of {} descriptors: expected a power of two", entries));
+        throw sim::model_error(name(),
+                               fmt::format("a ring of {} descriptors: expected a power of two", entries));
     base_ = address;
     entries_ = entries;
 }
@@ -116,7 +117,8 @@ void descriptor_ring::on_done(bus::job& what, bus::job_status status) {
     if (status != bus::job_status::done)
         throw sim::model_error(name(), fmt::format("no memory answers at {:#x}", what.address));
     if (&what == &fetch_) {
-        for (std::size_t at = 0; at < raw_.size(); at += descriptor_bytes) fetched_.push_back(parse(&raw_[at]));
+        for (std::size_t at = 0; at < raw_.size(); at += descriptor_bytes)
+            fetched_.push_back(parse(&raw_[at]));
         fetching_ = false;
         const auto count = static_cast<std::uint32_t>(raw_.size() / descriptor_bytes);
         fetch_probe.report(began_, sim::now(), "fetch", {{"first", asked_ - count}, {"count", count}});

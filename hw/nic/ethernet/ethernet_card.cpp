@@ -51,9 +51,11 @@ void ethernet_card::on_register(register_offset at, std::uint32_t value) {
                              static_cast<std::uint8_t>(low >> 24), static_cast<std::uint8_t>(low >> 16),
                              static_cast<std::uint8_t>(low >> 8), static_cast<std::uint8_t>(low)});
             if ((value & CONTROL_TRANSMIT) != 0)
-                transmit_ring.place(registers.stored_pair(TRANSMIT_RING_LOW), registers.stored(TRANSMIT_ENTRIES));
+                transmit_ring.place(registers.stored_pair(TRANSMIT_RING_LOW),
+                                    registers.stored(TRANSMIT_ENTRIES));
             if ((value & CONTROL_RECEIVE) != 0)
-                receive_ring.place(registers.stored_pair(RECEIVE_RING_LOW), registers.stored(RECEIVE_ENTRIES));
+                receive_ring.place(registers.stored_pair(RECEIVE_RING_LOW),
+                                   registers.stored(RECEIVE_ENTRIES));
             return mac.enable_receive((value & CONTROL_RECEIVE) != 0);
         }
         case TRANSMIT_POSTED:

@@ -16,8 +16,8 @@
 
 namespace vinic::nic {
 
-/// Module `nic` of a node: descriptor rings in host memory, a FIFO each way, a MAC, and one interrupt. It knows
-/// nothing of what its frames are for. Its host side works at edges of the bus clock.
+/// Module `nic` of a node: descriptor rings in host memory, a FIFO each way, a MAC, and one interrupt. It
+/// knows nothing of what its frames are for. Its host side works at edges of the bus clock.
 class ethernet_card : public card {
 public:
     ethernet_card(const sc_core::sc_module_name& name, const bus::bus_properties& bus, bus::requester_id id);
@@ -27,15 +27,15 @@ private:
 
 public:
     const bus::requester_id id;
-    bus::master master;                         // nic.master
-    ethernet::registers registers;              // nic.registers
-    bus::target_port target;                    // nic.target
-    ethernet::descriptor_ring transmit_ring;    // nic.transmit_ring
-    ethernet::descriptor_ring receive_ring;     // nic.receive_ring
-    ethernet::mac mac;                          // nic.mac
-    link::port link;                            // nic.link
-    ethernet::transmit_engine transmit;         // nic.transmit
-    ethernet::receive_engine receive;           // nic.receive
+    bus::master master;                       // nic.master
+    ethernet::registers registers;            // nic.registers
+    bus::target_port target;                  // nic.target
+    ethernet::descriptor_ring transmit_ring;  // nic.transmit_ring
+    ethernet::descriptor_ring receive_ring;   // nic.receive_ring
+    ethernet::mac mac;                        // nic.mac
+    link::port link;                          // nic.link
+    ethernet::transmit_engine transmit;       // nic.transmit
+    ethernet::receive_engine receive;         // nic.receive
 
     unsigned attach(bus::pci_bus& to) override;
     std::uint64_t bar_bytes() const override;

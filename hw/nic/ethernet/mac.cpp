@@ -14,7 +14,8 @@ mac::mac(const sc_core::sc_module_name& name)
       frames_damaged(*this, "frames_damaged", "received frames dropped: wrong FCS, or too short"),
       frames_for_others(*this, "frames_for_others", "received frames dropped: for another station"),
       underruns(*this, "underruns", "frames broken off: the wire ran out of bytes"),
-      sent_probe(*this, "sent", "a frame goes on the wire, as far as it is known; padding and FCS come later"),
+      sent_probe(*this, "sent",
+                 "a frame goes on the wire, as far as it is known; padding and FCS come later"),
       received_probe(*this, "received", "a whole frame for this station, without FCS, when it has come") {}
 
 void mac::begin(std::span<const std::uint8_t> bytes, std::uint32_t number) {

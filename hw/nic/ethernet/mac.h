@@ -15,8 +15,8 @@
 
 namespace vinic::nic::ethernet {
 
-/// The medium access control of a full-duplex card (IEEE 802.3): puts preamble, padding and FCS around what is
-/// to be sent, and lets through what comes whole and for this station. The inter-frame gap is the link's.
+/// The medium access control of a full-duplex card (IEEE 802.3): puts preamble, padding and FCS around what
+/// is to be sent, and lets through what comes whole and for this station. The inter-frame gap is the link's.
 class mac : public sim::module, private link::port_client {
 public:
     sim::counter<sim::unit::packets> frames_sent;

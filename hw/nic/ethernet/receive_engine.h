@@ -35,8 +35,8 @@ public:
     sim::span_probe wait_probe;
     sim::span_probe data_probe;
 
-    receive_engine(const sc_core::sc_module_name& name, steps& when, bus::master& master, descriptor_ring& ring,
-                   mac& from);
+    receive_engine(const sc_core::sc_module_name& name, steps& when, bus::master& master,
+                   descriptor_ring& ring, mac& from);
 
     void step();
     /// A frame stands in host memory, and its descriptor says so.

@@ -46,7 +46,8 @@ public:
     /// Something of that kind stands in host memory.
     void report(abi::ethernet::cause_bit what);
 
-    bus::target_answer on_address(const tlm::tlm_generic_payload& payload, const bus::pci_extension&) override;
+    bus::target_answer on_address(const tlm::tlm_generic_payload& payload,
+                                  const bus::pci_extension&) override;
     void on_write(const bus::pci_extension&, std::uint64_t address, std::span<const std::uint8_t>) override;
     void on_read(const bus::pci_extension&, std::uint64_t address, std::span<std::uint8_t>) override;
     std::size_t debug_read(std::uint64_t address, std::span<std::uint8_t> bytes) override;

@@ -11,12 +11,13 @@
 
 namespace vinic::nic::ethernet {
 
-/// The edges of the bus clock at which the card's host side decides. A step lies a picosecond behind its edge,
-/// so that all that the bus brings with the edge is known, in whatever order; what the wire brings at the very
-/// instant of a step is for the next one (`before`).
+/// The edges of the bus clock at which the card's host side decides. A step lies a picosecond behind its
+/// edge, so that all that the bus brings with the edge is known, in whatever order; what the wire brings at
+/// the very instant of a step is for the next one (`before`).
 class steps {
 public:
-    steps(const sim::clock_domain& clock, std::function<void()> act) : clock_(clock), timer_(std::move(act)) {}
+    steps(const sim::clock_domain& clock, std::function<void()> act)
+        : clock_(clock), timer_(std::move(act)) {}
 
     /// The first step that knows all that has happened up to now.
     void soon() { timer_.no_later_than(clock_.edge(clock_.edge_after(sim::now())) + 1); }

@@ -23,12 +23,13 @@ transmit_engine::transmit_engine(const sc_core::sc_module_name& name, steps& whe
                               .max = 16'384,
                               .help = "a frame goes on the wire when so many bytes of it are in the FIFO; 0: "
                                       "when it is there as a whole (store and forward)"}),
-      descriptor_clocks(*this, {.name = "descriptor_clocks",
-                                .unit = "clocks",
-                                .value = 4,
-                                .min = 1,
-                                .max = 1000,
-                                .help = "from a descriptor on the card to the request for its bytes, bus clocks"}),
+      descriptor_clocks(*this,
+                        {.name = "descriptor_clocks",
+                         .unit = "clocks",
+                         .value = 4,
+                         .min = 1,
+                         .max = 1000,
+                         .help = "from a descriptor on the card to the request for its bytes, bus clocks"}),
       start_clocks(*this, {.name = "start_clocks",
                            .unit = "clocks",
                            .value = 8,
@@ -148,8 +149,7 @@ void transmit_engine::finish_frame() {
     }
     used_ -= f.bytes.size();
     fifo_probe.set(used_);
-    if (f.report)
-        ring_.write_back(f.last, status_offset, {DONE, 0, 0, 0}, [this] { on_report(); });
+    if (f.report) ring_.write_back(f.last, status_offset, {DONE, 0, 0, 0}, [this] { on_report(); });
     fifo_.pop_front();
     when_.soon();
 }

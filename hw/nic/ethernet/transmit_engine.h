@@ -19,8 +19,8 @@
 namespace vinic::nic::ethernet {
 
 /// Gathers frames from host memory, descriptor by descriptor, into the transmit FIFO and gives them to the
-/// MAC: whole, or as soon as `threshold_bytes` of one are there. A frame that the bus brings too slowly for the
-/// wire is sent again when it is whole.
+/// MAC: whole, or as soon as `threshold_bytes` of one are there. A frame that the bus brings too slowly for
+/// the wire is sent again when it is whole.
 class transmit_engine : public sim::module, private bus::job_client {
 public:
     sim::parameter<std::uint64_t> fifo_bytes;
@@ -34,8 +34,8 @@ public:
     sim::span_probe part_probe;
     sim::span_probe frame_probe;
 
-    transmit_engine(const sc_core::sc_module_name& name, steps& when, bus::master& master, descriptor_ring& ring,
-                    mac& to);
+    transmit_engine(const sc_core::sc_module_name& name, steps& when, bus::master& master,
+                    descriptor_ring& ring, mac& to);
 
     void step();
     /// A frame that asked for it has left, and its descriptor says so.

@@ -13,7 +13,8 @@ constexpr picoseconds byte_ps = 8000, us = 1'000'000;
 
 ethernet::address address_of(unsigned station) { return {2, 0, 0, 0, 0, static_cast<std::uint8_t>(station)}; }
 
-std::vector<std::uint8_t> frame(const ethernet::address& from, const ethernet::address& to, std::size_t payload) {
+std::vector<std::uint8_t> frame(const ethernet::address& from, const ethernet::address& to,
+                                std::size_t payload) {
     std::vector<std::uint8_t> bytes(to.begin(), to.end());
     bytes.insert(bytes.end(), from.begin(), from.end());
     bytes.resize(bytes.size() + 2 + payload, 0x5A);

@@ -50,7 +50,8 @@ struct far_end : link::port_client {
 /// PCI 64/66 with host memory and a processor that writes registers; Gigabit Ethernet.
 struct bench {
     static test::settings with_ethernet(test::settings given) {
-        const test::settings ethernet{{"link.crc8", "false"}, {"link.gap_bytes", "12"}, {"link.flow_control", "false"}};
+        const test::settings ethernet{
+            {"link.crc8", "false"}, {"link.gap_bytes", "12"}, {"link.flow_control", "false"}};
         given.insert(given.end(), ethernet.begin(), ethernet.end());
         if (std::ranges::none_of(given, [](const auto& s) { return s.first == "link.byte_ps"; }))
             given.emplace_back("link.byte_ps", "8000");
@@ -94,7 +95,8 @@ struct bench {
     void set(register_offset at, std::uint32_t value) {
         auto& w = *writes.emplace_back(std::make_unique<write>());
         store_little(w.bytes.data(), value);
-        w.job = {.what = bus::job::kind::write, .address = card_base + at, .bytes = w.bytes, .client = &quiet};
+        w.job = {
+            .what = bus::job::kind::write, .address = card_base + at, .bytes = w.bytes, .client = &quiet};
         processor.start(w.job);
     }
     std::uint32_t read_cause() {
@@ -102,7 +104,8 @@ struct bench {
         card.registers.on_read({}, card_base + CAUSE, word);
         return load_little(word.data());
     }
-    void put(std::uint32_t ring, std::uint32_t number, std::uint32_t at, std::uint32_t length, unsigned flags) {
+    void put(std::uint32_t ring, std::uint32_t number, std::uint32_t at, std::uint32_t length,
+             unsigned flags) {
         std::uint8_t* d = &host.memory[ring + number % 16 * 16];
         store_little(d, host_base + at);
         store_little(d + 4, 0);
@@ -113,7 +116,8 @@ struct bench {
         return load_little(&host.memory[ring + number % 16 * 16 + 12]);
     }
     /// A frame in memory and its descriptor.
-    std::vector<std::uint8_t> make(std::uint32_t number, std::size_t payload, unsigned flags = LAST | REPORT) {
+    std::vector<std::uint8_t> make(std::uint32_t number, std::size_t payload,
+                                   unsigned flags = LAST | REPORT) {
         std::vector<std::uint8_t> bytes(other.begin(), other.end());
         bytes.insert(bytes.end(), ours.begin(), ours.end());
         bytes.insert(bytes.end(), {0x88, 0xB5});
@@ -170,7 +174,8 @@ TEST(ethernet_card, puts_preamble_padding_and_fcs_around_a_frame) {
     ASSERT_EQ(on_wire.size(), 8u + 64u);
     EXPECT_TRUE(std::ranges::equal(std::span(on_wire).first(8), frame::preamble));
     EXPECT_TRUE(std::ranges::equal(std::span(on_wire).subspan(8, bytes.size()), bytes));
-    EXPECT_TRUE(std::ranges::all_of(std::span(on_wire).subspan(8 + bytes.size(), 36), [](auto x) { return x == 0; }));
+    EXPECT_TRUE(
+        std::ranges::all_of(std::span(on_wire).subspan(8 + bytes.size(), 36), [](auto x) { return x == 0; }));
     EXPECT_TRUE(frame::is_whole(on_wire));
     EXPECT_EQ(b.status(transmit_ring, 0), std::uint32_t{DONE});
     EXPECT_EQ(b.card.mac.frames_sent.value(), 1u);
@@ -189,8 +194,8 @@ TEST(ethernet_card, frames_follow_each_other_in_the_inter_frame_gap) {
     b.script.at(10 * us, [&] { b.set(TRANSMIT_POSTED, 4); });
     sc_core::sc_start();
     ASSERT_EQ(b.far.received.size(), 4u);
-    // From the second on the next frame is in the FIFO in time: 8 + 1518 bytes and a gap of 12, and the card's
-    // own clock: it starts `start_clocks` and up to two edges behind the end of the frame before.
+    // From the second on the next frame is in the FIFO in time: 8 + 1518 bytes and a gap of 12, and the
+    // card's own clock: it starts `start_clocks` and up to two edges behind the end of the frame before.
     for (std::size_t i = 2; i < 4; ++i) {
         const sim::picoseconds apart = b.far.heads[i] - b.far.heads[i - 1];
         EXPECT_GE(apart, (8 + 1518 + 12) * 8000u);
@@ -257,7 +262,8 @@ TEST(ethernet_card, a_doorbell_that_was_overtaken_is_ignored) {
 
 TEST(ethernet_card, early_transmission_begins_at_the_threshold) {
     const auto head_of = [](const char* threshold) {
-        bench b(test::settings{{"transmit.threshold_bytes", threshold}, {"nic.master.max_burst_bytes", "64"}});
+        bench b(
+            test::settings{{"transmit.threshold_bytes", threshold}, {"nic.master.max_burst_bytes", "64"}});
         b.make(0, 1400);
         b.script.at(10 * us, [&] { b.set(TRANSMIT_POSTED, 1); });
         sc_core::sc_start();
@@ -272,9 +278,8 @@ TEST(ethernet_card, early_transmission_begins_at_the_threshold) {
 
 TEST(ethernet_card, a_frame_that_the_wire_outruns_is_sent_again_whole) {
     // 1000 MB/s of wire against bursts of 64 bytes.
-    bench b(test::settings{{"transmit.threshold_bytes", "64"},
-                           {"nic.master.max_burst_bytes", "64"},
-                           {"link.byte_ps", "1000"}});
+    bench b(test::settings{
+        {"transmit.threshold_bytes", "64"}, {"nic.master.max_burst_bytes", "64"}, {"link.byte_ps", "1000"}});
     const auto bytes = b.make(0, 1400);
     b.script.at(10 * us, [&] { b.set(TRANSMIT_POSTED, 1); });
     sc_core::sc_start();
@@ -336,7 +341,8 @@ TEST(ethernet_card, a_frame_that_is_too_long_says_so) {
     b.script.at(20 * us, [&] { b.send_from_far(1000); });
     sc_core::sc_start();
     EXPECT_EQ(b.status(receive_ring, 0), std::uint32_t{DONE | TOO_LONG});
-    EXPECT_TRUE(std::all_of(&b.host.memory[buffers], &b.host.memory[buffers + 100], [](auto x) { return x == 0; }));
+    EXPECT_TRUE(
+        std::all_of(&b.host.memory[buffers], &b.host.memory[buffers + 100], [](auto x) { return x == 0; }));
 }
 
 TEST(ethernet_card, interrupts_at_once_until_its_cause_is_read) {
