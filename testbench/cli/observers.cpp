@@ -34,7 +34,8 @@ traces::cable_map cables_of(const link::fabric& network) {
     traces::cable_map all;
     for (std::size_t i = 0; i < network.cables().size(); ++i) {
         const link::topology::cable& c = network.layout().cables[i];
-        all[network.cables()[i]->name()] = {text_of(c.a), text_of(c.b)};
+        all[network.cables()[i]->name()] = {text_of(c.a), text_of(c.b),
+                                            network.switching.get() == "ethernet"};
     }
     return all;
 }
