@@ -310,7 +310,7 @@ socket_endpoint.__index = socket_endpoint
 local raw = { socket = socket, bind = bind, listen = listen, accept = accept, connect = connect, send = send,
     recv = recv, recvfrom = recvfrom, setsockopt = setsockopt, close = close }
 local datagram, stream_type, dont_wait = SOCK_DGRAM, SOCK_STREAM, MSG_DONTWAIT
-local receive_buffer, no_delay, receive_timeout = SO_RCVBUF, TCP_NODELAY, SO_RCVTIMEO
+local receive_buffer, send_buffer, no_delay, receive_timeout = SO_RCVBUF, SO_SNDBUF, TCP_NODELAY, SO_RCVTIMEO
 local length_bytes = 4
 
 local function good(value, failure)
@@ -349,7 +349,7 @@ end
 function socket_endpoint:listen(port)
     if self.tcp then
         local listening = good(raw.socket(stream_type))
-        good(raw.setsockopt(listening, no_delay, 1))
+        self:set_stream(listening)
         good(raw.bind(listening, port_number(port)))
         good(raw.listen(listening))
         self.fd = good(raw.accept(listening))
@@ -372,9 +372,15 @@ function socket_endpoint:call(node, port, patience)
     until done
 end
 
+-- Room for all sends: who fills it while the peer does the same would wait for ever.
+function socket_endpoint:set_stream(fd)
+    good(raw.setsockopt(fd, no_delay, 1))
+    good(raw.setsockopt(fd, send_buffer, math.max(65535, #self.sends * (self.bytes + length_bytes))))
+end
+
 function socket_endpoint:connect_stream(to)
     self.fd = good(raw.socket(stream_type))
-    good(raw.setsockopt(self.fd, no_delay, 1))
+    self:set_stream(self.fd)
     local done, failure = raw.connect(self.fd, to)
     if done then return true end
     if failure ~= "ECONNREFUSED" then error("connect: " .. failure, 3) end
