@@ -8,6 +8,7 @@ using namespace abi::ethernet;
 ethernet_card::ethernet_card(const sc_core::sc_module_name& name, const bus::bus_properties& bus,
                              bus::requester_id who)
     : card(name),
+      clock_(bus.clock),
       steps_(bus.clock, [this] { step(); }),
       id(who),
       master("master", bus, id),

@@ -23,6 +23,7 @@ public:
     ethernet_card(const sc_core::sc_module_name& name, const bus::bus_properties& bus, bus::requester_id id);
 
 private:
+    const sim::clock_domain& clock_;  // of the bus
     ethernet::steps steps_;
 
 public:
@@ -37,6 +38,7 @@ public:
     ethernet::transmit_engine transmit;       // nic.transmit
     ethernet::receive_engine receive;         // nic.receive
 
+    const sim::clock_domain& clock_domain() const override { return clock_; }
     unsigned attach(bus::pci_bus& to) override;
     std::uint64_t bar_bytes() const override;
     link::initiator_socket& link_out() override { return link.out; }

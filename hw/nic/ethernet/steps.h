@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <set>
 #include <utility>
 
 #include "hw/sim/clock_domain.h"
@@ -17,12 +18,15 @@ namespace vinic::nic::ethernet {
 class steps {
 public:
     steps(const sim::clock_domain& clock, std::function<void()> act)
-        : clock_(clock), timer_(std::move(act)) {}
+        : clock_(clock), act_(std::move(act)), timer_([this] { step(); }) {}
 
     /// The first step that knows all that has happened up to now.
-    void soon() { timer_.no_later_than(clock_.edge(clock_.edge_after(sim::now())) + 1); }
+    void soon() { at(clock_.edge_after(sim::now())); }
     /// The step of that edge, which lies ahead.
-    void at(std::uint64_t edge) { timer_.no_later_than(clock_.edge(edge) + 1); }
+    void at(std::uint64_t edge) {
+        due_.insert(edge);
+        timer_.no_later_than(clock_.edge(edge) + 1);
+    }
     /// In a step: its edge.
     std::uint64_t edge() const { return clock_.edge_at_or_before(sim::now()); }
     /// The edge at or behind a time that lies ahead.
@@ -31,7 +35,15 @@ public:
     static bool before(sim::picoseconds t) { return t < sim::now(); }
 
 private:
+    void step() {
+        due_.erase(due_.begin(), due_.upper_bound(edge()));
+        act_();
+        if (!due_.empty()) timer_.no_later_than(clock_.edge(*due_.begin()) + 1);
+    }
+
     const sim::clock_domain& clock_;
+    std::function<void()> act_;
+    std::set<std::uint64_t> due_;
     sim::timer timer_;
 };
 
