@@ -101,7 +101,7 @@ void kernel_path::on_span(const sim::span_probe& p, sim::picoseconds begin, sim:
                 if (m != on.vi_messages.end()) m->second->begin = std::min(m->second->begin, begin);
             } else if (what == "VipRecvDone") {
                 const auto known = on.number_of_slot.find(get(fields, "slot"));
-                if (known != on.number_of_slot.end()) finish(on, known->second, when);
+                if (known != on.number_of_slot.end()) finish(on, known->second, when, true);
             }
             return;
         case source::vi_send:
@@ -158,7 +158,7 @@ void kernel_path::on_span(const sim::span_probe& p, sim::picoseconds begin, sim:
         case source::socket_receive:
             return receiving(on, what, when, fields);
         case source::socket_call:
-            if (what == "recv") finish(on, number, when);
+            if (what == "recv") finish(on, number, when, false);
             return;
         default:
             return;
@@ -269,7 +269,7 @@ void kernel_path::receiving(node& on, std::string_view what, const span& when,
     }
 }
 
-void kernel_path::finish(node& on, std::uint64_t number, const span& call) {
+void kernel_path::finish(node& on, std::uint64_t number, const span& call, bool by_library) {
     const auto found = on.receive.find(number);
     if (found == on.receive.end() || !found->second.of) return;
     const frame f = std::move(found->second);
@@ -313,7 +313,7 @@ void kernel_path::finish(node& on, std::uint64_t number, const span& call) {
     }
     for (const step& s : f.steps) to(s.end, s.part, s.what);
     to(call.begin, journey::take, activity::poll);
-    to(call.end, journey::take, activity::returns);
+    to(call.end, journey::take, by_library ? activity::returns : activity::trap);
     if (!done.path.empty()) to_.add(std::move(done));
 }
 

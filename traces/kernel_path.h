@@ -117,7 +117,7 @@ private:
     void arrived(node& on, sim::picoseconds at, std::span<const std::uint8_t> bytes);
     static void receiving(node& on, std::string_view what, const span& when,
                           std::span<const sim::field> fields);
-    void finish(node& on, std::uint64_t number, const span& call);
+    void finish(node& on, std::uint64_t number, const span& call, bool by_library);
 
     anatomy& to_;
     std::map<std::string, node> nodes_;

@@ -375,7 +375,7 @@ end
 -- Room for all sends: who fills it while the peer does the same would wait for ever.
 function socket_endpoint:set_stream(fd)
     good(raw.setsockopt(fd, no_delay, 1))
-    good(raw.setsockopt(fd, send_buffer, math.max(65535, #self.sends * (self.bytes + length_bytes))))
+    good(raw.setsockopt(fd, send_buffer, math.max(65535, (#self.sends + #self.receives) * (self.bytes + length_bytes))))
 end
 
 function socket_endpoint:connect_stream(to)
