@@ -27,8 +27,15 @@ std::size_t route_bytes_of(std::span<const std::uint8_t> packet) {
     return static_cast<std::size_t>(type - packet.begin());
 }
 
+bool is_ethernet(std::span<const std::uint8_t> packet) {
+    constexpr std::uint8_t preamble = 0x55, start = 0xD5;
+    constexpr std::size_t before_start = ethernet_preamble_bytes - 1;
+    return packet.size() > before_start && packet[before_start] == start &&
+           std::ranges::all_of(packet.first(before_start), [](std::uint8_t b) { return b == preamble; });
+}
+
 std::optional<abi::packet_header> vi_header_of(std::span<const std::uint8_t> bytes) {
-    const std::size_t route = route_bytes_of(bytes);
+    const std::size_t route = is_ethernet(bytes) ? 0 : route_bytes_of(bytes);
     const auto starts_at = [&](std::size_t frame) {
         return bytes.size() >= route + frame + sizeof(abi::packet_header) &&
                big32(bytes.data() + route + frame) == abi::packet_type_vi;
