@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// The designs with a hardwired VI engine: each carries every workload, gives the same bytes however it is
+// run, loses nothing, and has the shape that it is known for.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <tuple>
+
+#include "testbench/report/json.h"
+#include "testbench/tests/testbench/program.h"
+
+namespace vinic::testbench {
+namespace {
+
+constexpr const char* designs[] = {"clan", "hvia_ge", "xuni"};
+
+json result_of(const std::string& arguments) {
+    const auto outcome = program().run("run " + arguments);
+    EXPECT_EQ(outcome.status, 0) << arguments << "\n" << outcome.errors;
+    return outcome.status == 0 ? json::parse(outcome.output) : json::object();
+}
+
+double sum_of(const json& of, const std::string& statistic) {
+    double sum = 0;
+    for (const json& one : of["statistics"])
+        if (one["statistic"].get<std::string>().ends_with(statistic)) sum += one["value"].get<double>();
+    return sum;
+}
+
+struct workload {
+    const char* name;
+    const char* options;
+    const char* arguments;
+};
+
+class hardwired_card : public testing::TestWithParam<std::tuple<const char*, workload>> {};
+
+TEST_P(hardwired_card, gives_the_same_bytes_in_lockstep_and_shuffled) {
+    const auto& [design, what] = GetParam();
+    const auto run = [&, &d = design, &w = what](const std::string& way) {
+        const auto outcome = program().run(
+            fmt::format("run {} --design {} {} {} --reproducible --json - --stats --fingerprint -- {}",
+                        w.name, d, w.options, way, w.arguments));
+        EXPECT_EQ(outcome.status, 0) << outcome.errors;
+        return outcome.output;
+    };
+    const std::string plain = run("");
+    EXPECT_EQ(plain, run("--lockstep"));
+    EXPECT_EQ(plain, run("--shuffle 7"));
+    EXPECT_EQ(plain, run("--shuffle 12"));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    run, hardwired_card,
+    testing::Combine(testing::ValuesIn(designs),
+                     testing::Values(workload{"pingpong", "", "sizes=0,8,5000 count=3 warmup=1 verify=true"},
+                                     workload{"stream", "", "sizes=8,5000 count=20 warmup=1 verify=true"},
+                                     workload{"bidirectional", "", "sizes=0,8,4096 count=3 warmup=1"},
+                                     workload{"rate", "", "sizes=8 count=20 warmup=1"},
+                                     workload{"all_to_all", "--nodes 3",
+                                              "sizes=0,8,4096 rounds=2 warmup=1"})),
+    [](const auto& of) { return std::string(std::get<0>(of.param)) + "_" + std::get<1>(of.param).name; });
+
+class damaged : public testing::TestWithParam<std::tuple<const char*, const char*, const char*>> {};
+
+TEST_P(damaged, reliable_messages_arrive_whole) {
+    const auto& [design, level, network] = GetParam();
+    const json result =
+        result_of(fmt::format("stream --json - --stats --design {} --set link.{} -- sizes=8,20000 count=40 "
+                              "verify=true reliability={}",
+                              design, network, level));
+    EXPECT_GT(sum_of(result, ".nic.reliability.went_back"), 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(networks, damaged,
+                         testing::Combine(testing::ValuesIn(designs),
+                                          testing::Values("delivery", "reception"),
+                                          testing::Values("bit_error_rate=1e-5", "drop_rate=0.05")),
+                         [](const auto& of) {
+                             const std::string network = std::get<2>(of.param);
+                             return fmt::format("{}_{}_{}", std::get<0>(of.param), std::get<1>(of.param),
+                                                network.substr(0, network.find('=')));
+                         });
+
+class hardwired : public testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(designs, hardwired, testing::ValuesIn(designs),
+                         [](const auto& of) { return std::string(of.param); });
+
+TEST_P(hardwired, stages_add_up_to_what_the_workload_measured) {
+    const json result =
+        result_of(fmt::format("pingpong --json - --account --design {} -- sizes=8 count=20", GetParam()));
+    ASSERT_EQ(result["account"].size(), 1u);
+    const json& of = result["account"][0];
+    EXPECT_EQ(of["count_messages"], 40);
+    double mean = 0;
+    unsigned parts = 0;
+    for (const json& s : of["stages"]) {
+        const auto name = s["stage"].get<std::string>();
+        if (name != "latency") mean += s["mean_ps"].get<double>();
+        for (const char* part : {"doorbell: engine", "descriptor: engine", "payload: engine", "data: engine"})
+            parts += name == part;
+        EXPECT_FALSE(name.find("firmware") != std::string::npos || name.find("core") != std::string::npos)
+            << name;
+    }
+    EXPECT_NEAR(mean / 1e6, result["results"][0]["latency_us"].get<double>(), 0.0005);
+    EXPECT_EQ(parts, 4u);
+}
+
+// The doorbell queue may be as short as it likes: doorbells wait, none is lost.
+TEST_P(hardwired, short_queues_lose_no_doorbell) {
+    const json result =
+        result_of(fmt::format("rate --json - --stats --design {} --set nic.doorbells.queue_depth=1 "
+                              "--set nic.doorbells.decode_clocks=200 -- sizes=8 count=200",
+                              GetParam()));
+    EXPECT_GT(sum_of(result, ".nic.doorbells.refused"), 0);
+}
+
+// Whatever few of them there are, buffers and channels only cost time.
+TEST_P(hardwired, works_with_one_of_everything) {
+    result_of(fmt::format(
+        "all_to_all --nodes 3 --json - --design {} --set nic.packets.buffers=1 --set nic.receive.buffers=1 "
+        "--set nic.reliability.buffers=1 --set nic.dma.read_channels=1 --set nic.dma.write_channels=1 "
+        "--set nic.descriptors.prefetch_descriptors=1 --set nic.descriptors.fetches=1 "
+        "-- sizes=0,8,20000 rounds=2",
+        GetParam()));
+}
+
+TEST(clan, wire_carries_cells) {
+    const json result = result_of("pingpong --json - --stats --design clan -- sizes=0 count=10");
+    // Back in the statistics: 53 bytes for each packet of 32 bytes without payload, and each route byte.
+    const double packets = sum_of(result, ".nic.send.packets"), bytes = sum_of(result, ".nic.send.bytes");
+    EXPECT_EQ(static_cast<unsigned long>(bytes - packets) % 53, 0u);
+}
+
+// A table in host memory behind a cache: what does not fit in it costs reads.
+TEST(xuni, misses_of_the_translation_cache_cost_time) {
+    const std::string run = "stream --json - --stats --design xuni ";
+    const std::string arguments = " -- sizes=65536 count=40";
+    const json fits = result_of(run + arguments);
+    const json misses = result_of(run +
+                                  "--set nic.translation.cache_entries=8 --set nic.translation.cache_ways=1 "
+                                  "--set nic.translation.line_entries=1" +
+                                  arguments);
+    EXPECT_GT(sum_of(misses, ".nic.translation.misses"), 4 * sum_of(fits, ".nic.translation.misses"));
+    EXPECT_LT(misses["results"][0]["bandwidth_mbytes_per_s"], fits["results"][0]["bandwidth_mbytes_per_s"]);
+}
+
+TEST(xuni, cut_through_shortens_the_way_of_long_messages) {
+    const std::string run = "pingpong --json - --design xuni ", arguments = " -- sizes=4096 count=3";
+    const double through = result_of(run + arguments)["results"][0]["latency_us"];
+    const double stored =
+        result_of(run + "--set nic.send.cut_through_bytes=0" + arguments)["results"][0]["latency_us"];
+    EXPECT_GT(stored - through, 2.0);
+}
+
+TEST(hvia_ge, a_frame_cannot_wait_on_the_wire) {
+    const auto outcome =
+        program().run("run pingpong --design hvia_ge --set nic.send.cut_through_bytes=64 -- sizes=8");
+    EXPECT_EQ(outcome.status, 2);
+    EXPECT_NE(outcome.errors.find("cut_through_bytes"), std::string::npos) << outcome.errors;
+}
+
+}  // namespace
+}  // namespace vinic::testbench
