@@ -4,24 +4,35 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <optional>
+#include <string>
 
 #include "testbench/platform/firmware.h"
 #include "testbench/platform/platform.h"
+#include "testbench/platform/setup.h"
 #include "vipl/program.h"
 
 namespace vinic::vipl::test {
 
 namespace {
 
+/// MyVIA, or the one that the environment names: what VIPL says holds for every design.
+std::string design_name() {
+    const char* given = std::getenv("VINIC_CONFORMANCE_DESIGN");
+    return given ? given : "myvia";
+}
+
 testbench::design design_of(unsigned count, const settings& values) {
-    testbench::design d = testbench::load_design("myvia");
+    testbench::design d = testbench::load_design(design_name());
     d.nodes = {std::to_string(count), "test"};
     for (const auto& [parameter, value] : values) testbench::apply_setting(d, parameter, value);
     return d;
 }
 
-const testbench::firmware& firmware() {
-    static const testbench::firmware loaded = testbench::load_firmware({"myvia", "test"});
+const std::optional<testbench::firmware>& firmware() {
+    static const std::optional<testbench::firmware> loaded =
+        testbench::firmware_of(testbench::load_design(design_name()));
     return loaded;
 }
 
