@@ -251,6 +251,7 @@ mvia_descriptor mvia_driver::read_descriptor(host::process& on,
                       .immediate = control.immediate_data,
                       .length = control.length,
                       .error = 0,
+                      .has_remote = false,
                       .segments = {},
                       .remote = {}};
     if ((control.control & abi::vi_control_reserved) != 0 || control.reserved != 0 ||
@@ -276,7 +277,8 @@ mvia_descriptor mvia_driver::read_descriptor(host::process& on,
         abi::vi_data_segment s;
         std::memcpy(&s, rest.data() + i * sizeof s, sizeof s);
         const mvia_descriptor::segment read{s.data, s.handle, s.length};
-        if (i == 0 && (control.control & abi::vi_op_mask) == abi::vi_op_rdma_write)
+        d.has_remote = (control.control & abi::vi_op_mask) == abi::vi_op_rdma_write;
+        if (i == 0 && d.has_remote)
             d.remote = read;
         else
             d.segments.push_back(read);
@@ -288,8 +290,7 @@ mvia_descriptor mvia_driver::read_descriptor(host::process& on,
 std::uint32_t mvia_driver::check_send(const mvia_vi& of, const mvia_descriptor& d) const {
     const bool rdma = (d.control & abi::vi_op_rdma_write) != 0;
     if ((d.control & abi::vi_op_rdma_read) != 0) return abi::vi_status_format_error;
-    if (rdma && (d.remote.handle == 0 && d.remote.address == 0)) return abi::vi_status_format_error;
-    if (rdma && d.remote.length != 0) return abi::vi_status_format_error;
+    if (rdma && (!d.has_remote || d.remote.length != 0)) return abi::vi_status_format_error;
     const std::uint64_t limit =
         std::min<std::uint64_t>(of.setup.attributes.max_transfer_bytes, of.link.peer_max_transfer_bytes);
     if (d.length > limit) return abi::vi_status_length_error;

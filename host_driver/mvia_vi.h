@@ -25,7 +25,8 @@ struct mvia_descriptor {
     std::uint16_t control = 0;
     std::uint32_t immediate = 0;
     std::uint32_t length = 0;
-    std::uint32_t error = 0;        ///< vi_status bits: what is wrong with it
+    std::uint32_t error = 0;  ///< vi_status bits: what is wrong with it
+    bool has_remote = false;
     std::vector<segment> segments;  ///< of data
     segment remote;                 ///< of an RDMA write
 };

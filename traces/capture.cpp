@@ -95,8 +95,10 @@ private:
 
     void interface(std::string_view body) {
         cursor from(body);
-        if (const auto type = from.half(); type != pcapng::link_type_user0)
-            fault("interface of link type {}, expected {}", type, pcapng::link_type_user0);
+        if (const auto type = from.half();
+            type != pcapng::link_type_user0 && type != pcapng::link_type_ethernet)
+            fault("interface of link type {}, expected {} or {}", type, pcapng::link_type_user0,
+                  pcapng::link_type_ethernet);
         from.half();
         from.word();
         capture::interface found;

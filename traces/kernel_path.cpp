@@ -82,7 +82,7 @@ void kernel_path::on_packet(const sim::packet_probe& p, sim::picoseconds at,
                             std::span<const sim::field> fields) {
     const place& where = places_.at(&p);
     if (where.what == source::frame_sent)
-        sent(*where.at, get(fields, "number"), at, bytes);
+        sent(*where.at, get(fields, "first"), at, bytes);
     else if (where.what == source::frame_received)
         arrived(*where.at, at, bytes);
 }
@@ -192,20 +192,18 @@ void kernel_path::sending(message_map& messages, node& on, std::string_view what
         if (s.what == what) m->steps.push_back({journey::post, s.is, when.end});
 }
 
-/// All that came before on the sender is known by now.
-void kernel_path::sent(node& on, std::uint64_t number, sim::picoseconds at,
+/// The rest of the frame may still be on its way from memory.
+void kernel_path::sent(node& on, std::uint64_t first, sim::picoseconds at,
                        std::span<const std::uint8_t> bytes) {
-    const auto known = on.transmit.find(number);
-    if (known == on.transmit.end()) return;
+    const auto known = on.transmit.lower_bound(first);
+    if (known == on.transmit.end() || known->second.first != first) return;
     frame f = known->second;
+    f.last = known->first;
     f.sender = on.name + ".nic";
     f.sent = at;
     f.bytes.assign(bytes.begin(), bytes.end());
-    const auto bell = on.doorbells.upper_bound(number);
+    const auto bell = on.doorbells.upper_bound(f.last);
     if (bell != on.doorbells.end()) f.doorbell = bell->second;
-    if (on.fetches.contains(number)) f.fetch = on.fetches[number];
-    if (on.parts.contains(f.first)) f.gather.begin = on.parts[f.first].begin;
-    if (on.parts.contains(number)) f.gather.end = on.parts[number].end;
     on.flying.push_back(std::move(f));
     if (on.flying.size() > remembered) on.flying.pop_front();
 }
@@ -220,6 +218,8 @@ void kernel_path::arrived(node& on, sim::picoseconds at, std::span<const std::ui
         if (same == from.flying.end()) continue;
         arrival = std::move(*same);
         from.flying.erase(same);
+        arrival.fetch = from.fetches[arrival.last];
+        arrival.gather = {from.parts[arrival.first].begin, from.parts[arrival.last].end};
         break;
     }
     arrival.arrived = at;
@@ -297,9 +297,10 @@ void kernel_path::finish(node& on, std::uint64_t number, const span& call, bool 
     to(f.software.begin, journey::post, activity::ip);
     to(std::min(f.software.end, f.doorbell), journey::post, activity::driver);
     to(f.doorbell, journey::doorbell, activity::store);
-    to(f.fetch.begin, journey::descriptor, activity::turn);
-    to(f.fetch.end, journey::descriptor, activity::ring);
-    to(f.gather.begin, journey::payload, activity::turn);
+    // A frame may be on the wire before all of it is there: what comes later is beside the path.
+    to(std::min(f.fetch.begin, f.sent), journey::descriptor, activity::turn);
+    to(std::min(f.fetch.end, f.sent), journey::descriptor, activity::ring);
+    to(std::min(f.gather.begin, f.sent), journey::payload, activity::turn);
     to(std::min(f.gather.end, f.sent), journey::payload, activity::gather);
     to(f.sent, journey::send, activity::room);
     to(f.arrived, journey::wire, activity::frame);

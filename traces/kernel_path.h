@@ -76,8 +76,8 @@ private:
     struct frame {
         outgoing_ptr of;  ///< whose last frame it is; null: nobody's
         std::string sender;
-        std::uint64_t first = 0;  ///< descriptor
-        span software;            ///< of the sender's driver
+        std::uint64_t first = 0, last = 0;  ///< descriptors
+        span software;                      ///< of the sender's driver
         sim::picoseconds doorbell = 0;
         span fetch, gather;
         sim::picoseconds sent = 0;
@@ -112,8 +112,7 @@ private:
 
     void sending(message_map& messages, node& on, std::string_view what, const span& when,
                  std::span<const sim::field> fields);
-    static void sent(node& on, std::uint64_t number, sim::picoseconds at,
-                     std::span<const std::uint8_t> bytes);
+    static void sent(node& on, std::uint64_t first, sim::picoseconds at, std::span<const std::uint8_t> bytes);
     void arrived(node& on, sim::picoseconds at, std::span<const std::uint8_t> bytes);
     static void receiving(node& on, std::string_view what, const span& when,
                           std::span<const sim::field> fields);

@@ -21,7 +21,7 @@ mac::mac(const sc_core::sc_module_name& name)
 void mac::begin(std::span<const std::uint8_t> bytes, std::uint32_t number) {
     frame_.assign(bytes.begin(), bytes.end());
     broken_ = false;
-    sent_probe.report(sim::now(), bytes, {}, {{"number", number}});
+    sent_probe.report(sim::now(), bytes, {}, {{"first", number}});
     link_->send(frame::preamble, false);
     link_->send(bytes, false);
 }

@@ -36,7 +36,8 @@ public:
     /// Frames that come in before are dropped.
     void enable_receive(bool yes) { receiving_ = yes; }
 
-    /// Begins a frame (destination to payload) with its first bytes; `number` is for those who watch.
+    /// Begins a frame (destination to payload) with its first bytes; `number` is for those who watch: that of
+    /// its first descriptor.
     void begin(std::span<const std::uint8_t> bytes, std::uint32_t number);
     /// Further bytes. False when the wire has run out of them: the frame ended with a wrong FCS.
     bool more(std::span<const std::uint8_t> bytes);

@@ -76,7 +76,10 @@ void transmit_engine::gather() {
 
 void transmit_engine::start_part() {
     if (part_.length == 0) throw sim::model_error(name(), "a descriptor without bytes");
-    if (fifo_.empty() || fifo_.back().complete) fifo_.push_back({});
+    if (fifo_.empty() || fifo_.back().complete) {
+        fifo_.push_back({});
+        fifo_.back().first = part_number_;
+    }
     part_bytes_.assign(part_.length, 0);
     part_job_ = {
         .what = bus::job::kind::read, .address = part_.address, .bytes = part_bytes_, .client = this};
@@ -123,7 +126,7 @@ void transmit_engine::feed() {
     if (state_ == sending::starting && start_edge_ <= when_.edge()) {
         state_ = sending::under_way;
         began_ = sim::now();
-        mac_.begin(f.bytes, f.last);
+        mac_.begin(f.bytes, f.first);
         f.handed = f.bytes.size();
     }
     if (state_ != sending::under_way) return;

@@ -44,7 +44,8 @@ public:
 private:
     struct frame {
         std::vector<std::uint8_t> bytes;
-        std::uint32_t last = 0;  ///< number of its last descriptor
+        std::uint32_t first = 0;  ///< numbers of its descriptors
+        std::uint32_t last = 0;
         bool report = false;
         bool complete = false;
         bool only_whole = false;  ///< the wire has outrun it once

@@ -9,6 +9,7 @@
 
 #include "testbench/platform/firmware.h"
 #include "testbench/platform/platform.h"
+#include "testbench/platform/setup.h"
 #include "vipl/program.h"
 
 namespace vinic::vipl::test {
