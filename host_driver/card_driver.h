@@ -45,10 +45,11 @@ struct vi_queues {
 };
 
 /// How packets get to a card: a source route of one byte a switch (none back to back), or not out of the card
-/// at all.
+/// at all; a network that routes by itself needs only the address.
 struct route {
     std::vector<std::uint8_t> bytes;
     bool loopback = false;
+    node_address to{};
 };
 
 struct connection_setup {

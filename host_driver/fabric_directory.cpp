@@ -17,7 +17,7 @@ void fabric_directory::set_route(const node_address& from, const node_address& t
     if (bytes.size() > abi::route_bytes_max)
         throw sim::input_error("a route of {} bytes: a packet has room for {}", bytes.size(),
                                abi::route_bytes_max);
-    routes_[{from, to}] = {.bytes = std::move(bytes)};
+    routes_[{from, to}] = {.bytes = std::move(bytes), .to = to};
 }
 
 const route* fabric_directory::find_route(const node_address& from, const node_address& to) const {

@@ -179,15 +179,15 @@ void myvia_work_queue::arm(host::process& on) {
     doorbells_->ring(on, receive_ ? myvia::doorbell_arm_receive : myvia::doorbell_arm_send, vi_, seen);
 }
 
-host::physical_range myvia_completion_queue::head() const {
+host::physical_range completion_ring::head() const {
     return {.begin = ring_.begin() + offset(taken_), .bytes = sizeof(myvia::completion_entry)};
 }
 
-bool myvia_completion_queue::valid(std::uint32_t number) const {
+bool completion_ring::valid(std::uint32_t number) const {
     return ring_.read_big(offset(number) + offsetof(myvia::completion_entry, valid)) == pass(number);
 }
 
-completion_queue::entry myvia_completion_queue::take() {
+completion_queue::entry completion_ring::take() {
     const std::uint32_t word =
         ring_.read_big(offset(taken_) + offsetof(myvia::completion_entry, vi_and_queue));
     ++taken_;
@@ -195,19 +195,19 @@ completion_queue::entry myvia_completion_queue::take() {
     return {.vi = word & ~myvia::completion_receive, .receive = (word & myvia::completion_receive) != 0};
 }
 
-std::uint32_t myvia_completion_queue::pending() const {
+std::uint32_t completion_ring::pending() const {
     std::uint32_t count = 0;
     for (std::uint32_t number = taken_; number - taken_ < entries_ && valid(number); ++number)
         count += forgotten_.count(number) == 0;
     return count;
 }
 
-host::physical_range myvia_completion_queue::memory() const {
+host::physical_range completion_ring::memory() const {
     return {.begin = ring_.begin(), .bytes = entries_ * sizeof(myvia::completion_entry)};
 }
 
 // An entry is there when its valid mark is.
-std::uint32_t myvia_completion_queue::entries_in(const host::physical_range& written) const {
+std::uint32_t completion_ring::entries_in(const host::physical_range& written) const {
     constexpr std::uint64_t entry_bytes = sizeof(myvia::completion_entry);
     const std::uint64_t first_mark = ring_.begin() + offsetof(myvia::completion_entry, valid);
     const auto marks_before = [&](host::physical_address end) {
@@ -220,12 +220,12 @@ std::uint32_t myvia_completion_queue::entries_in(const host::physical_range& wri
 }
 
 // The card counts the queue's completions across its rings.
-void myvia_completion_queue::continues(const completion_queue& before) {
-    const auto& old = static_cast<const myvia_completion_queue&>(before);
+void completion_ring::continues(const completion_queue& before) {
+    const auto& old = static_cast<const completion_ring&>(before);
     seen_before_ = old.seen_before_ + old.taken_;
 }
 
-void myvia_completion_queue::forget(std::uint32_t vi) {
+void completion_ring::forget(std::uint32_t vi) {
     for (std::uint32_t number = taken_; number - taken_ < entries_ && valid(number); ++number) {
         const std::uint32_t word =
             ring_.read_big(offset(number) + offsetof(myvia::completion_entry, vi_and_queue));
@@ -234,13 +234,13 @@ void myvia_completion_queue::forget(std::uint32_t vi) {
     skip_forgotten();
 }
 
-void myvia_completion_queue::skip_forgotten() {
+void completion_ring::skip_forgotten() {
     while (forgotten_.erase(taken_) != 0) ++taken_;
 }
 
 void myvia_completion_queue::arm(host::process& on) {
-    const std::uint32_t seen = seen_before_ + taken_;
-    doorbells_->ring(on, myvia::doorbell_arm_queue, queue_, seen);
+    const std::uint32_t upto = seen();
+    doorbells_->ring(on, myvia::doorbell_arm_queue, queue_, upto);
 }
 
 }  // namespace vinic::driver

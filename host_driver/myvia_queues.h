@@ -199,14 +199,11 @@ private:
 };
 
 /// Ring of completion entries, big-endian, with the number of the pass as valid mark.
-class myvia_completion_queue : public completion_queue {
+class completion_ring : public completion_queue {
 public:
-    myvia_completion_queue(host::memory& ram, std::shared_ptr<myvia_doorbells> doorbells, std::uint32_t queue,
-                           std::uint32_t entries)
+    completion_ring(host::memory& ram, std::uint32_t entries)
         : ring_(ram, std::uint64_t{entries} * sizeof(abi::myvia::completion_entry),
                 contiguous_memory::contents::zero),
-          doorbells_(std::move(doorbells)),
-          queue_(queue),
           entries_(entries) {}
 
     std::uint32_t capacity() const override { return entries_; }
@@ -218,25 +215,42 @@ public:
     std::uint32_t entries_in(const host::physical_range& written) const override;
     void continues(const completion_queue& before) override;
     void forget(std::uint32_t vi) override;
-    void arm(host::process& on) override;
 
     host::physical_address ring() const { return ring_.begin(); }
 
-private:
+protected:
+    /// Entries that the process has taken, from rings that this one replaced too.
+    std::uint32_t seen() const { return seen_before_ + taken_; }
+    /// Where entry `number` of this ring stands, and what makes it valid.
     std::uint64_t offset(std::uint32_t number) const {
         return std::uint64_t{number % entries_} * sizeof(abi::myvia::completion_entry);
     }
     std::uint32_t pass(std::uint32_t number) const { return (number / entries_) % 2 + 1; }
+
+    contiguous_memory ring_;
+
+private:
     bool valid(std::uint32_t number) const;
     void skip_forgotten();
 
-    contiguous_memory ring_;
-    std::shared_ptr<myvia_doorbells> doorbells_;
-    std::uint32_t queue_;
     std::uint32_t entries_;
     std::uint32_t taken_ = 0;
     std::uint32_t seen_before_ = 0;      ///< entries taken from the rings that this one replaced
     std::set<std::uint32_t> forgotten_;  ///< numbers of entries whose VI is gone
+};
+
+/// Written by the card, armed by a doorbell.
+class myvia_completion_queue : public completion_ring {
+public:
+    myvia_completion_queue(host::memory& ram, std::shared_ptr<myvia_doorbells> doorbells, std::uint32_t queue,
+                           std::uint32_t entries)
+        : completion_ring(ram, entries), doorbells_(std::move(doorbells)), queue_(queue) {}
+
+    void arm(host::process& on) override;
+
+private:
+    std::shared_ptr<myvia_doorbells> doorbells_;
+    std::uint32_t queue_;
 };
 
 }  // namespace vinic::driver

@@ -49,11 +49,15 @@ account::account() {
         std::string_view suffix;
         source what;
     };
-    constexpr ending endings[] = {
-        {".vipl.call", source::call},           {".pci.write", source::card_write},
-        {".dma.channel0.payload", source::dma}, {".dma.channel1.payload", source::dma},
-        {".dma.channel2.payload", source::dma}, {".dma.channel3.payload", source::dma},
-        {".send.packet", source::sent},         {".receive.packet", source::received}};
+    constexpr ending endings[] = {{".vipl.call", source::call},
+                                  {".pci.write", source::card_write},
+                                  {".dma.channel0.payload", source::dma},
+                                  {".dma.channel1.payload", source::dma},
+                                  {".dma.channel2.payload", source::dma},
+                                  {".dma.channel3.payload", source::dma},
+                                  {".doorbells.doorbell", source::doorbell},
+                                  {".send.packet", source::sent},
+                                  {".receive.packet", source::received}};
     for (const auto& [name, probe] : sim::simulation::current().probes()) {
         for (const ending& e : endings) {
             if (!name.ends_with(e.suffix)) continue;
@@ -75,6 +79,10 @@ void account::on_span(const sim::span_probe& p, sim::picoseconds begin, sim::pic
             return called(where.owner, when, what, fields);
         case source::card_write:
             return written(*where.at, when, fields);
+        case source::doorbell:
+            if (what == "send doorbell")
+                rung(*where.at, when, static_cast<std::uint32_t>(get(fields, "page")));
+            return;
         case source::dma:
             return transferred(*where.at, when, what == "to card", fields);
         case source::sent:
@@ -125,13 +133,18 @@ void account::called(const std::string& node, const interval& when, std::string_
 void account::written(card& at, const interval& when, std::span<const sim::field> fields) {
     const auto vi = rings_for(get(fields, "offset"), static_cast<std::uint32_t>(get(fields, "data")));
     if (!vi) return;
-    vi_side& side = at.vis[*vi];
-    if (side.unrung.empty()) return;
+    if (const path_ptr p = rung(at, when, *vi)) at.unfetched.push_back(p);
+}
+
+/// A doorbell for the send queue of that VI has reached its place. Whose message it is; null: nobody's.
+account::path_ptr account::rung(card& at, const interval& when, std::uint32_t vi) {
+    vi_side& side = at.vis[vi];
+    if (side.unrung.empty()) return nullptr;
     const path_ptr p = side.unrung.front();
     side.unrung.pop_front();
     p->message[checkpoint::doorbell] = when.end;
-    at.unfetched.push_back(p);
     tell_step(*p, checkpoint::doorbell, when);
+    return p;
 }
 
 void account::transferred(card& at, const interval& when, bool to_card, std::span<const sim::field> fields) {
@@ -235,7 +248,7 @@ void account::received(const std::string& name, const interval& when, std::span<
     if (slots.empty()) return;
     p->message.receiver = name;
     p->message[checkpoint::receive] = when.begin;
-    p->receive_slot = slots.front();
+    p->receive_slot = p->message.receive_status = slots.front();
     slots.pop_front();
     p->buffer = address;
     p->buffer_end = address + bytes.size();

@@ -40,7 +40,7 @@ public:
                    std::string_view note, std::span<const sim::field> fields) override;
 
 private:
-    enum class source : std::uint8_t { call, card_write, dma, sent, received };
+    enum class source : std::uint8_t { call, card_write, doorbell, dma, sent, received };
     struct path {
         message_path message;
         std::uint64_t slot = 0;          ///< of the send descriptor: address of its status word
@@ -89,6 +89,7 @@ private:
     void called(const std::string& node, const interval& when, std::string_view what,
                 std::span<const sim::field> fields);
     void taken(card& at, std::uint64_t slot, const interval& when);
+    path_ptr rung(card& at, const interval& when, std::uint32_t vi);
     void written(card& at, const interval& when, std::span<const sim::field> fields);
     void transferred(card& at, const interval& when, bool to_card, std::span<const sim::field> fields);
     void sent(card& at, const interval& when, std::span<const std::uint8_t> bytes, std::uint64_t address);

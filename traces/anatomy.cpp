@@ -84,6 +84,8 @@ void anatomy::on_received(const message_path& m, sim::picoseconds at, std::uint6
 void anatomy::on_finished(const message_path& m) {
     const auto found = under_way_.find(&m);
     if (found == under_way_.end()) return;
+    found->second.vi = m.vi;
+    found->second.receive_status = m.receive_status;
     path_builder built(history_, history_.of(m.sender), history_.of(m.receiver), found->second);
     built.build();
     message_anatomy done{.sender = m.sender,
@@ -93,14 +95,23 @@ void anatomy::on_finished(const message_path& m) {
                          .measured = is_measured(found->second.post.begin),
                          .path = std::move(built.path),
                          .beside = std::move(built.beside)};
+    const sim::picoseconds end = done.end();
+    insert(std::move(done));
+    under_way_.erase(found);
+    if (finished_.size() % messages_between_cleanups == 0) forget(end);
+}
+
+void anatomy::add(message_anatomy done) {
+    done.measured = is_measured(done.begin());
+    insert(std::move(done));
+}
+
+void anatomy::insert(message_anatomy done) {
     const auto order = [](const message_anatomy& a, const message_anatomy& b) {
         return std::tuple(a.end(), std::string_view(a.receiver), std::string_view(a.sender)) <
                std::tuple(b.end(), std::string_view(b.receiver), std::string_view(b.sender));
     };
-    const sim::picoseconds end = done.end();
     finished_.insert(std::upper_bound(finished_.begin(), finished_.end(), done, order), std::move(done));
-    under_way_.erase(found);
-    if (finished_.size() % messages_between_cleanups == 0) forget(end);
 }
 
 /// What no message needs that is under way, or that begins after `now`.

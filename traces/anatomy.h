@@ -37,6 +37,9 @@ class anatomy : public message_listener, public sim::listener {
 public:
     anatomy();
 
+    /// A message that somebody else has followed; whether it was measured is found out here.
+    void add(message_anatomy done);
+
     /// In order of arrival at the program; at one instant in that of the cards' names.
     const std::vector<message_anatomy>& messages() const { return finished_; }
     /// From begin to end; the last one may not have ended. Empty: the workload says nothing about it.
@@ -61,6 +64,7 @@ public:
 private:
     void forget(sim::picoseconds now);
     bool is_measured(sim::picoseconds at) const;
+    void insert(message_anatomy done);
 
     history history_;
     std::unordered_map<const message_path*, message_events> under_way_;  // looked up; the order is not used

@@ -10,6 +10,7 @@ namespace vinic::traces {
 struct cable_ends {
     std::string a;
     std::string b;
+    bool ethernet = false;  ///< its packets are Ethernet frames
 };
 
 /// By the cable's hierarchical name.

@@ -60,6 +60,17 @@ void history::watch(const std::string& name, sim::probe& probe) {
     if (name.ends_with(".host.bridge.write")) return keep(source::write);
     if (name.ends_with(".pci.write")) return keep(source::card_write, 0, true);
     if (name.ends_with(".doorbells.doorbell")) return keep(source::doorbell, 0, true);
+    constexpr std::pair<const char*, source> of_engine[] = {{".descriptors.fetch", source::engine_fetch},
+                                                            {".packets.making", source::engine_making},
+                                                            {".placement.placing", source::engine_placing},
+                                                            {".dma.read", source::engine_read},
+                                                            {".dma.write", source::engine_write}};
+    for (const auto& [suffix, what] : of_engine)
+        if (name.ends_with(suffix)) {
+            keep(what, 0, true);
+            cards_[owner].engine.emplace();
+            return;
+        }
     if (name.ends_with(".lanai.exchange")) return keep(source::exchange, 0, true);
     if (name.ends_with(".send.part")) return keep(source::part, 0, true);
     if (name.ends_with(".receive.reception")) return keep(source::reception, 0, true);
@@ -93,6 +104,10 @@ void history::forget(sim::picoseconds before) {
         drop(c.writes, before, [](const access& a) { return a.end; });
         drop(c.parts, before, [](const access& a) { return a.end; });
         drop(c.receptions, before, [](const access& a) { return a.end; });
+        if (c.engine)
+            for (auto* steps : {&c.engine->fetches, &c.engine->makings, &c.engine->placings, &c.engine->reads,
+                                &c.engine->writes})
+                drop(*steps, before, [](const engine_step& s) { return s.end; });
         for (channel& one : c.channels) drop(one.blocks, before, [](const dma_block& b) { return b.finish; });
     }
 }
@@ -154,6 +169,21 @@ void history::finished(channel& c, sim::picoseconds end, std::string_view what,
     c.fetching = false;
 }
 
+std::deque<history::engine_step>& history::steps_of(card& in, source what) {
+    switch (what) {
+        case source::engine_fetch:
+            return in.engine->fetches;
+        case source::engine_making:
+            return in.engine->makings;
+        case source::engine_placing:
+            return in.engine->placings;
+        case source::engine_read:
+            return in.engine->reads;
+        default:
+            return in.engine->writes;
+    }
+}
+
 void history::watcher::on_span(const sim::span_probe&, sim::picoseconds begin, sim::picoseconds end,
                                std::string_view doing, std::span<const sim::field> fields) {
     const auto seen = [&] { return access{begin, end, get(fields, "address")}; };
@@ -201,6 +231,14 @@ void history::watcher::on_span(const sim::span_probe&, sim::picoseconds begin, s
             return;
         case source::reception:
             in->receptions.push_back(seen());
+            return;
+        case source::engine_fetch:
+        case source::engine_making:
+        case source::engine_placing:
+        case source::engine_read:
+        case source::engine_write:
+            steps_of(*in, what).push_back(
+                {begin, end, doing, get(fields, "vi"), get(fields, "address"), get(fields, "bytes")});
             return;
         case source::request:
         case source::dma_state:

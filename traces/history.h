@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -53,6 +55,22 @@ public:
         sim::picoseconds end = 0;
         std::uint64_t address = 0;
     };
+    /// A step of a hardwired engine: its machines' and its transfers' spans, in order of their ends.
+    struct engine_step {
+        sim::picoseconds begin = 0;
+        sim::picoseconds end = 0;
+        std::string_view what;  ///< a literal of the model
+        std::uint64_t vi = 0;
+        std::uint64_t address = 0;
+        std::uint64_t bytes = 0;
+    };
+    struct engine {
+        std::deque<engine_step> fetches;
+        std::deque<engine_step> makings;
+        std::deque<engine_step> placings;
+        std::deque<engine_step> reads;
+        std::deque<engine_step> writes;
+    };
     struct channel {
         std::deque<sim::picoseconds> pulses;
         std::deque<dma_block> blocks;
@@ -72,6 +90,7 @@ public:
         const node* on = nullptr;
         std::deque<core_event> core;
         std::array<channel, 4> channels;
+        std::optional<vinic::traces::history::engine> engine;  ///< of a hardwired card
         std::deque<access> writes;      ///< posted writes, until they are in the SRAM at `address`
         access doorbell;                ///< the last that the doorbell FIFO took; address: of its entry
         std::deque<access> parts;       ///< of the send engine; address: of its bytes
@@ -99,7 +118,12 @@ private:
         dma_payload,
         dma_block,
         part,
-        reception
+        reception,
+        engine_fetch,
+        engine_making,
+        engine_placing,
+        engine_read,
+        engine_write
     };
     /// Listens to one probe.
     struct watcher : sim::listener {
@@ -117,6 +141,7 @@ private:
     static void entered(channel& c, sim::picoseconds at, std::string_view state);
     static void granted(node& on, sim::picoseconds begin, sim::picoseconds end,
                         std::span<const sim::field> fields);
+    static std::deque<engine_step>& steps_of(card& in, source what);
     static void finished(channel& c, sim::picoseconds end, std::string_view what,
                          std::span<const sim::field> fields);
 

@@ -48,9 +48,10 @@ inline constexpr std::array<const char*, checkpoints - 1> stage_names{"post",
 struct message_path {
     std::string sender;  ///< card: "node0.nic"
     std::string receiver;
-    std::uint32_t vi = 0;          ///< of the sender
-    std::uint64_t number = 0;      ///< of the sender's messages, in order of posting, from 1
-    std::uint64_t descriptor = 0;  ///< bus address of the slot that holds the send descriptor
+    std::uint32_t vi = 0;              ///< of the sender
+    std::uint64_t number = 0;          ///< of the sender's messages, in order of posting, from 1
+    std::uint64_t descriptor = 0;      ///< bus address of the slot that holds the send descriptor
+    std::uint64_t receive_status = 0;  ///< bus address of the status word of the receive descriptor
     std::uint64_t bytes = 0;
     std::uint64_t packets = 0;
     std::array<sim::picoseconds, checkpoints> at{};

@@ -46,12 +46,19 @@ void path_builder::build() {
     constexpr std::size_t usual_stages = 48;
     path.reserve(usual_stages);
     doorbell();
-    descriptor();
-    payload();
-    send();
+    if (sender_.engine) {
+        engine_descriptor();
+        engine_payload();
+        engine_send();
+    } else {
+        descriptor();
+        payload();
+        send();
+    }
     wire();
+    if (receiver_.engine) return engine_delivery();
     delivery();
-    take();
+    take(events_.completion.end);
 }
 
 void path_builder::doorbell() {
@@ -69,7 +76,7 @@ void path_builder::doorbell() {
         to(t->first_data, journey::doorbell, activity::address);
     }
     to(arrived, journey::doorbell, activity::transfer);
-    to(events_.doorbell.end, journey::doorbell, activity::place);
+    to(events_.doorbell.end, journey::doorbell, sender_.engine ? activity::logic : activity::place);
 }
 
 /// From here, where something is there for the core to find, to `until`, where its effect shows: first
@@ -180,10 +187,10 @@ void path_builder::delivery() {
     off_path(journey::completion, activity::finish, completion->placed, completion->finish);
 }
 
-void path_builder::take() {
+void path_builder::take(sim::picoseconds completed) {
     const auto& writes = receiver_.on->writes;
-    const auto w = std::ranges::lower_bound(writes, events_.completion.end, {}, &history::access::begin);
-    if (w != writes.end() && w->begin == events_.completion.end)
+    const auto w = std::ranges::lower_bound(writes, completed, {}, &history::access::begin);
+    if (w != writes.end() && w->begin == completed)
         to(std::min(w->end, events_.taken.begin), journey::take, activity::visible);
     to(events_.taken.begin, journey::take, activity::poll);
     to(events_.taken.end, journey::take, activity::returns);

@@ -19,12 +19,14 @@ struct message_events {
     };
     struct packet {
         sim::picoseconds at = 0;
-        std::uint64_t address = 0;  ///< in the card's SRAM
+        std::uint64_t address = 0;  ///< in the card's SRAM; of a hardwired card, its number
         std::uint64_t bytes = 0;
     };
     span post, doorbell, descriptor, first_payload, last_payload, data, completion, taken;
-    packet sent;      ///< the last one
-    packet received;  ///< likewise
+    packet sent;                       ///< the last one
+    packet received;                   ///< likewise
+    std::uint64_t vi = 0;              ///< of the sender
+    std::uint64_t receive_status = 0;  ///< bus address of the status word of the receive descriptor
 };
 
 /// Lays the path of one message, checkpoint by checkpoint, from what is known of it and what its cards and
@@ -56,7 +58,14 @@ private:
     void send();
     void wire();
     void delivery();
-    void take();
+    void take(sim::picoseconds completed);
+
+    // Hardwired cards (engine_path.cpp)
+    void engine_descriptor();
+    void engine_payload();
+    void engine_send();
+    void engine_delivery();
+    void on_bus(const history::card& of, journey part, const history::engine_step& s);
 
     sim::picoseconds notice(const history::card& by, journey part, sim::picoseconds until,
                             std::span<const range> where);

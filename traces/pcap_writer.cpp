@@ -80,17 +80,19 @@ void pcap_writer::write_header(const cable_map& cables) {
                     .close());
     std::uint32_t interfaces = 0;
     std::string last;
+    bool ethernet = false;
     for (const sim::probe* p : probes()) {
         if (!p->name().ends_with(from_a) && !p->name().ends_with(from_b)) continue;  // only for the window
         const std::string name = cable_of(*p);
         if (name != last) {
             ++interfaces;
             const auto ends = cables.find(name);
+            ethernet = ends != cables.end() && ends->second.ethernet;
             std::string text = "outbound from end A, inbound from end B";
             if (ends != cables.end())
                 text = fmt::format("outbound from {}, inbound from {}", ends->second.a, ends->second.b);
             file_.write(block(pcapng::interface_description)
-                            .half(pcapng::link_type_user0)
+                            .half(ethernet ? pcapng::link_type_ethernet : pcapng::link_type_user0)
                             .half(0)
                             .word(0)
                             .option(pcapng::interface_name, name)
@@ -99,7 +101,7 @@ void pcap_writer::write_header(const cable_map& cables) {
                             .close());
         }
         last = name;
-        directions_.push_back({interfaces - 1, p->name().ends_with(from_a)});
+        directions_.push_back({interfaces - 1, p->name().ends_with(from_a), ethernet});
     }
 }
 
@@ -131,7 +133,10 @@ void pcap_writer::on_packet(const sim::packet_probe& p, sim::picoseconds at,
 
 void pcap_writer::emit(const record& r) {
     const direction& on = directions_[r.probe];
-    const auto length = static_cast<std::uint32_t>(r.bytes.size());
+    // Of Ethernet what captures of it show: without preamble, with FCS.
+    const std::size_t skipped = on.ethernet ? std::min(ethernet_preamble_bytes, r.bytes.size()) : 0;
+    const auto shown = r.bytes.subspan(skipped);
+    const auto length = static_cast<std::uint32_t>(shown.size());
     std::uint32_t flags = on.outbound ? pcapng::flag_outbound : pcapng::flag_inbound;
     if (get(r.fields, "remainder") != 0) flags |= pcapng::flag_crc_error;
     file_.write(block(pcapng::enhanced_packet)
@@ -140,7 +145,7 @@ void pcap_writer::emit(const record& r) {
                     .word(static_cast<std::uint32_t>(r.at))
                     .word(length)
                     .word(length)
-                    .padded(as_text(r.bytes))
+                    .padded(as_text(shown))
                     .option(pcapng::comment, r.text)
                     .half(pcapng::packet_flags)
                     .half(sizeof flags)

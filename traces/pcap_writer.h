@@ -34,6 +34,7 @@ private:
     struct direction {
         std::uint32_t interface;
         bool outbound;
+        bool ethernet;
     };
     void write_header(const cable_map& cables);
     std::string comment(const sim::packet_probe& where, std::span<const std::uint8_t> bytes,

@@ -25,6 +25,7 @@ inline constexpr std::uint32_t flag_direction_mask = 3;
 inline constexpr std::uint32_t flag_crc_error = 1u << 24;
 
 inline constexpr std::uint16_t link_type_user0 = 147;
+inline constexpr std::uint16_t link_type_ethernet = 1;
 inline constexpr std::uint8_t picoseconds = 12;  ///< resolution: a power of ten
 
 }  // namespace vinic::traces::pcapng

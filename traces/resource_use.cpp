@@ -22,6 +22,9 @@ constexpr kind kinds[] = {{".vipl.call", ".host (VIPL calls)"},
                           {".dma.channel3.block", ".dma.channel3"},
                           {".sram.host_dma.grant", ".sram (bursts of DMA)"},
                           {".sram.host_access.grant", ".sram (bursts of the host)"},
+                          {".transmit.frame", ".transmit (link)"},
+                          {".transmit.part", ".transmit (host memory)"},
+                          {".receive.data", ".receive (host memory)"},
                           {".send.part", ".send (link)"},
                           {".receive.reception", ".receive (link)"}};
 

@@ -12,6 +12,7 @@ constexpr std::array<const char*, activities> activity_names{"VIPL",
                                                              "core busy with other work",
                                                              "wait until the core looks",
                                                              "firmware",
+                                                             "engine",
                                                              "earlier packets of the message",
                                                              "wait for the DMA channel",
                                                              "start",
@@ -29,6 +30,39 @@ constexpr std::array<const char*, activities> activity_names{"VIPL",
                                                              "rest of the packet",
                                                              "wait until visible",
                                                              "wait until the program looks",
+                                                             "library",
+                                                             "trap",
+                                                             "descriptor",
+                                                             "protocol",
+                                                             "buffer",
+                                                             "copy",
+                                                             "checksum",
+                                                             "IP",
+                                                             "driver",
+                                                             "bridge and bus",
+                                                             "earlier work of the card",
+                                                             "read of the descriptor",
+                                                             "frame from host memory",
+                                                             "wait in the FIFO, start",
+                                                             "frame on the wire",
+                                                             "frame into host memory",
+                                                             "status into host memory",
+                                                             "wait for coalescing",
+                                                             "delivery and entry",
+                                                             "interrupt handler",
+                                                             "earlier frames of the interrupt",
+                                                             "driver, off the ring",
+                                                             "backlog",
+                                                             "softirq",
+                                                             "IP",
+                                                             "protocol",
+                                                             "place in the buffer",
+                                                             "copy",
+                                                             "completion",
+                                                             "wake-up",
+                                                             "scheduler",
+                                                             "copy",
+                                                             "checksum",
                                                              "VipRecvDone",
                                                              "meanwhile"};
 
@@ -67,6 +101,10 @@ bool is_wait(const stage& s) {
         case activity::latency:
         case activity::visible:
         case activity::poll:
+        case activity::turn:
+        case activity::room:
+        case activity::coalesce:
+        case activity::behind:
             return true;
         default:
             return false;
@@ -85,7 +123,32 @@ lane lane_of(const stage& s) {
         case activity::visible:
         case activity::poll:
         case activity::returns:
+        case activity::entry:
+        case activity::trap:
+        case activity::descriptor:
+        case activity::protocol:
+        case activity::buffer:
+        case activity::copy:
+        case activity::checksum:
+        case activity::ip:
+        case activity::driver:
+        case activity::delivery:
+        case activity::handler:
+        case activity::behind:
+        case activity::taking:
+        case activity::backlog:
+        case activity::softirq:
+        case activity::network:
+        case activity::transport:
+        case activity::placing:
+        case activity::delivery_copy:
+        case activity::completing:
+        case activity::wake:
+        case activity::scheduler:
+        case activity::copy_out:
+        case activity::checksum_out:
             return sender ? lane::host_of_sender : lane::host_of_receiver;
+        case activity::store:
         case activity::grant:
         case activity::address:
         case activity::latency:
@@ -94,6 +157,7 @@ lane lane_of(const stage& s) {
         case activity::busy:
         case activity::look:
         case activity::firmware:
+        case activity::logic:
         case activity::earlier:
             return sender ? lane::core_of_sender : lane::core_of_receiver;
         default:

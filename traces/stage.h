@@ -22,6 +22,7 @@ enum class activity : std::uint8_t {
     busy,      ///< the core is busy with other work
     look,      ///< the core polls and has not looked yet
     firmware,  ///< the core works for this message
+    logic,     ///< the engine's state machines work for this message
     earlier,   ///< earlier packets of the message
     channel,   ///< the DMA channel is busy with an earlier block
     start,     ///< PULSE to the engine, or SML to the link
@@ -39,8 +40,44 @@ enum class activity : std::uint8_t {
     body,      ///< the rest of the packet, up to RECV
     visible,   ///< in host memory, not yet visible to the processor
     poll,      ///< the processor has not looked yet, or an interrupt wakes it
-    returns,   ///< VIPL hands the message over
-    meanwhile  ///< off the path
+    // Where the kernel carries messages over an Ethernet card: the sender's software ...
+    entry,       ///< the library, up to the trap
+    trap,        ///< into the kernel, and what every call does there
+    descriptor,  ///< the kernel reads and checks a VI descriptor
+    protocol,    ///< header, place in the message: VI, UDP
+    buffer,      ///< a packet's buffer
+    copy,        ///< from the program's memory
+    checksum,    ///< over that
+    ip,          ///< IP, down to the device
+    driver,      ///< onto the transmit ring
+    store,       ///< the doorbell: bridge and bus
+    // ... the card ...
+    turn,     ///< earlier work of the card
+    ring,     ///< read of the descriptor
+    gather,   ///< the frame, from host memory
+    room,     ///< in the FIFO: earlier frames, start
+    frame,    ///< on the wire: preamble to FCS, cables, switches
+    scatter,  ///< the frame, into host memory
+    note,     ///< what has become of it, likewise
+    // ... and the receiver's.
+    coalesce,       ///< the card waits before it interrupts
+    delivery,       ///< the interrupt, up to the driver
+    handler,        ///< the driver finds out why
+    behind,         ///< earlier frames of the interrupt
+    taking,         ///< off the receive ring
+    backlog,        ///< queued for the softirq
+    softirq,        ///< up to the packet's turn
+    network,        ///< IP
+    transport,      ///< VI, UDP
+    placing,        ///< where the payload goes
+    delivery_copy,  ///< into the program's memory, by the kernel
+    completing,     ///< the receive descriptor
+    wake,           ///< the process is woken
+    scheduler,      ///< ... until it runs
+    copy_out,       ///< into the program's memory, by its own call
+    checksum_out,   ///< over that
+    returns,        ///< VIPL hands the message over
+    meanwhile       ///< off the path
 };
 inline constexpr std::size_t activities = static_cast<std::size_t>(activity::meanwhile) + 1;
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 
 namespace vinic::traces {
@@ -15,6 +16,10 @@ std::uint32_t big32(const std::uint8_t* p) {
 }
 std::uint32_t big16(const std::uint8_t* p) { return std::uint32_t{p[0]} << 8 | p[1]; }
 
+/// What stands before a packet in its frame: nothing; the header of a cell; preamble and header of Ethernet
+/// (hw/nic/vi_engine/framing.h).
+constexpr std::array<std::size_t, 3> frame_bytes{0, 5, 8 + 14};
+
 }  // namespace
 
 std::size_t route_bytes_of(std::span<const std::uint8_t> packet) {
@@ -22,11 +27,22 @@ std::size_t route_bytes_of(std::span<const std::uint8_t> packet) {
     return static_cast<std::size_t>(type - packet.begin());
 }
 
+bool is_ethernet(std::span<const std::uint8_t> packet) {
+    constexpr std::uint8_t preamble = 0x55, start = 0xD5;
+    constexpr std::size_t before_start = ethernet_preamble_bytes - 1;
+    return packet.size() > before_start && packet[before_start] == start &&
+           std::ranges::all_of(packet.first(before_start), [](std::uint8_t b) { return b == preamble; });
+}
+
 std::optional<abi::packet_header> vi_header_of(std::span<const std::uint8_t> bytes) {
-    const std::size_t route = route_bytes_of(bytes);
-    if (bytes.size() - route < sizeof(abi::packet_header)) return std::nullopt;
-    const std::uint8_t* p = bytes.data() + route;
-    if (big32(p) != abi::packet_type_vi) return std::nullopt;
+    const std::size_t route = is_ethernet(bytes) ? 0 : route_bytes_of(bytes);
+    const auto starts_at = [&](std::size_t frame) {
+        return bytes.size() >= route + frame + sizeof(abi::packet_header) &&
+               big32(bytes.data() + route + frame) == abi::packet_type_vi;
+    };
+    const auto frame = std::ranges::find_if(frame_bytes, starts_at);
+    if (frame == frame_bytes.end()) return std::nullopt;
+    const std::uint8_t* p = bytes.data() + route + *frame;
     using header = abi::packet_header;
     return header{.type = big32(p),
                   .kind = p[offsetof(header, kind)],

@@ -107,17 +107,19 @@ bool process::waits_for_ever() const {
 
 // --- Kernel mode
 
-void process::enter_kernel() {
+process::gate process::system_call_gate() const { return {cpu_.trap_entry_clocks, cpu_.trap_exit_clocks}; }
+
+void process::enter_kernel(clocks entry) {
     acted();
     cpu_.decide();
     cpu_.traps.add();
     if (++kernel_depth_ == 1) kernel_probe.set(1);
-    work(cpu_.cost(cpu_.trap_entry_clocks));
+    work(cpu_.cost(entry));
 }
 
-void process::leave_kernel() {
+void process::leave_kernel(clocks exit) {
     acted();
-    work(cpu_.cost(cpu_.trap_exit_clocks));
+    work(cpu_.cost(exit));
     cpu_.decide();
     if (--kernel_depth_ == 0) kernel_probe.set(0);
     cpu_.kernel_left(*this);

@@ -7,6 +7,7 @@
 #include <list>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "hw/host/address_space.h"
@@ -66,13 +67,22 @@ public:
     /// block), and leaves it.
     template <typename F>
     auto trap(F&& in_kernel) {
-        enter_kernel();
+        return trap(system_call_gate(), std::forward<F>(in_kernel));
+    }
+    /// Through a gate of its own: what it takes in and out of the kernel instead of a system call's costs.
+    struct gate {
+        clocks entry = 0;
+        clocks exit = 0;
+    };
+    template <typename F>
+    auto trap(const gate& through, F&& in_kernel) {
+        enter_kernel(through.entry);
         if constexpr (std::is_void_v<decltype(in_kernel())>) {
             in_kernel();
-            leave_kernel();
+            leave_kernel(through.exit);
         } else {
             auto result = in_kernel();
-            leave_kernel();
+            leave_kernel(through.exit);
             return result;
         }
     }
@@ -116,8 +126,9 @@ private:
     friend class wait_queue;
 
     void run();
-    void enter_kernel();
-    void leave_kernel();
+    gate system_call_gate() const;
+    void enter_kernel(clocks entry);
+    void leave_kernel(clocks exit);
     void timer();
     /// Gives the processor up in state `waiting`; returns when the process runs again.
     void wait_off_processor(sim::picoseconds deadline);

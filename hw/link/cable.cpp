@@ -64,6 +64,22 @@ cable::cable(const sc_core::sc_module_name& name)
                       .min = 0,
                       .max = 1'000'000,
                       .help = "further delay at the ends of the cable: transceivers, fibre conversion"}),
+      crc8(*this, {.name = "crc8",
+                   .value = true,
+                   .help = "the link ends each packet with a CRC-8; Ethernet's does not",
+                   .source = "facts/lanai_pcix.md B6"}),
+      gap_bytes(*this,
+                {.name = "gap_bytes",
+                 .unit = "bytes",
+                 .value = gap_characters,
+                 .min = 1,
+                 .max = 1000,
+                 .help = "time between packets: 1 for Myrinet's GAP, 12 for Ethernet's inter-frame gap",
+                 .source = "facts/lanai_pcix.md B6"}),
+      flow_control(*this, {.name = "flow_control",
+                           .value = true,
+                           .help = "a receiver may stop the sender (STOP and GO); Ethernet's may not",
+                           .source = "facts/lanai_pcix.md B6"}),
       bit_error_rate(*this, {.name = "bit_error_rate",
                              .unit = "errors/bit",
                              .value = 0,
@@ -97,7 +113,11 @@ sim::random_stream cable::random_of(const char* which) const {
 void cable::start_of_simulation() {
     for (flight& on : flights_) {
         transfer message;
-        message.cable = {byte_ps, delay_};
+        message.cable = {.byte_ps = byte_ps,
+                         .delay_ps = delay_,
+                         .check_characters = crc8 ? crc_characters : 0,
+                         .gap = gap_bytes,
+                         .flow_control = flow_control};
         phase what = phase::connect;
         sc_core::sc_time none;
         on.onward->nb_transport_fw(message, what, none);
@@ -147,25 +167,26 @@ void cable::begin(flight& on, picoseconds now) {
 void cable::end(flight& on, const transfer& message, picoseconds now) {
     direction& seen = on.seen;
     seen.packets.add();
-    seen.bytes.add(message.length - gap_characters);
+    seen.bytes.add(message.length - gap_bytes);
     if (on.dropping) seen.dropped.add();
-    seen.busy.add(on.begun, now + byte_ps * gap_characters);
+    seen.busy.add(on.begun, now + byte_ps * gap_bytes);
     seen.state.set(now, gap);
-    seen.state.set(now + byte_ps * gap_characters, idle);
+    seen.state.set(now + byte_ps * gap_bytes, idle);
     if (seen.passing.watched()) {
         const std::vector<std::uint8_t> bytes = message.what->on_wire(message.first_byte, message.hop);
-        seen.passing.report(now, bytes, on.dropping ? "dropped" : "", {{"remainder", crc8(bytes)}});
+        seen.passing.report(now, bytes, on.dropping ? "dropped" : "",
+                            {{"remainder", crc8 ? link::crc8(bytes) : 0u}});
     }
     seen.transmission.report(on.begun, now, on.dropping ? "dropped" : "packet",
-                             {{"bytes", message.length - gap_characters}});
+                             {{"bytes", message.length - gap_bytes}});
 }
 
 /// Flips bits of the bytes that a message announces for the first time. The distance to the next error is
 /// drawn, not each bit.
 void cable::damage(flight& on, const transfer& message) {
     if (message.characters.count == 0) return;
-    const std::uint64_t end = message.characters.end() == message.length ? message.length - gap_characters
-                                                                         : message.characters.end();
+    const std::uint64_t end =
+        message.characters.end() == message.length ? message.length - gap_bytes : message.characters.end();
     if (end <= on.bytes_drawn) return;
     std::uint64_t bit = on.bytes_drawn * 8;
     for (; on.bits_to_error < end * 8 - bit; on.bits_to_error = draw_distance(on.random)) {

@@ -29,6 +29,9 @@ public:
     sim::parameter<std::uint64_t> length_mm;
     sim::parameter<std::uint64_t> delay_fs_per_mm;
     sim::parameter<std::uint64_t> fixed_delay_ps;
+    sim::parameter<bool> crc8;
+    sim::parameter<std::uint64_t> gap_bytes;
+    sim::parameter<bool> flow_control;
     sim::parameter<double> bit_error_rate;
     sim::parameter<double> drop_rate;
 

@@ -8,10 +8,27 @@
 namespace vinic::link {
 
 fabric::fabric(const sc_core::sc_module_name& name, const topology& of)
-    : sim::module(name), layout_(of), routes_(of), attached_(of.nodes) {
+    : sim::module(name),
+      switching(*this,
+                {.name = "switching",
+                 .value = "crossbar",
+                 .choices = {"crossbar", "ethernet"},
+                 .help = "what switches are: source-routed cut-through crossbars, or Ethernet switches"}),
+      layout_(of),
+      routes_(of),
+      attached_(of.nodes) {
+    const bool ethernet = switching.get() == "ethernet";
+    // Connected, so a network of n ends and switches is a tree with n - 1 cables.
+    if (ethernet && of.cables.size() + 1 != of.nodes + of.switch_ports.size())
+        throw sim::input_error("{}: {} cables between {} nodes and {} Ethernet switches make a loop",
+                               this->name(), of.cables.size(), of.nodes, of.switch_ports.size());
     for (unsigned i = 0; i < of.switch_ports.size(); ++i) {
-        switches_.push_back(
-            std::make_unique<crossbar_switch>(("switch" + std::to_string(i)).c_str(), of.switch_ports[i]));
+        const std::string is = "switch" + std::to_string(i);
+        if (ethernet) {
+            ethernet_switches_.push_back(std::make_unique<ethernet_switch>(is.c_str(), of.switch_ports[i]));
+            continue;
+        }
+        switches_.push_back(std::make_unique<crossbar_switch>(is.c_str(), of.switch_ports[i]));
         switches_.back()->explain = [this] { return waiting(); };
     }
     for (unsigned i = 0; i < of.cables.size(); ++i) {
@@ -27,6 +44,12 @@ void fabric::plug(const topology::end& here, const topology::end& there, target_
                   initiator_socket& to) {
     if (here.at == topology::end::kind::node) {
         attached_[here.index] = {&from, &to};
+        return;
+    }
+    if (!ethernet_switches_.empty()) {
+        ethernet_switch& at = *ethernet_switches_[here.index];
+        at.out(here.port).bind(from);
+        to.bind(at.in(here.port));
         return;
     }
     crossbar_switch& at = *switches_[here.index];

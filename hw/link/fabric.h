@@ -6,15 +6,19 @@
 #include <vector>
 
 #include "hw/link/cable.h"
+#include "hw/link/ethernet_switch.h"
 #include "hw/link/switch.h"
 #include "hw/link/topology.h"
 #include "hw/sim/module.h"
+#include "hw/sim/parameter.h"
 
 namespace vinic::link {
 
 /// The network between the cards: `fabric.switch0`, `fabric.cable0` ..., built from a topology.
 class fabric : public sim::module {
 public:
+    sim::parameter<std::string> switching;
+
     fabric(const sc_core::sc_module_name& name, const topology& of);
 
     /// Attaches the link port of a node's card. To be called once for each node before the simulation starts.
@@ -27,6 +31,9 @@ public:
     }
 
     const std::vector<std::unique_ptr<crossbar_switch>>& switches() const { return switches_; }
+    const std::vector<std::unique_ptr<ethernet_switch>>& ethernet_switches() const {
+        return ethernet_switches_;
+    }
     const std::vector<std::unique_ptr<cable>>& cables() const { return cables_; }
 
     /// Of a byte on the slowest cable.
@@ -47,6 +54,7 @@ private:
     routing routes_;
     std::vector<cable_end> attached_;
     std::vector<std::unique_ptr<crossbar_switch>> switches_;
+    std::vector<std::unique_ptr<ethernet_switch>> ethernet_switches_;
     std::vector<std::unique_ptr<cable>> cables_;
 };
 

@@ -60,6 +60,7 @@ void port::signal(phase what, picoseconds delay) {
 
 void port::send(std::span<const std::uint8_t> bytes, bool last, picoseconds period) {
     const picoseconds now = sim::now();
+    const link::wire& wire = transmitter_.cable();
     if (!filling_) {
         filling_ = std::make_shared<packet>();
         sending_base_ = transmitter_.next_character();
@@ -68,15 +69,18 @@ void port::send(std::span<const std::uint8_t> bytes, bool last, picoseconds peri
     filling_->append(bytes);
     const run part_run{transmitter_.next_character(), bytes.size(), now, period};
     if (last) {
-        filling_->finish();
-        transmitter_.close(filling_->bytes().size() + gap_characters, now);
+        if (wire.check_characters != 0)
+            filling_->finish();
+        else
+            filling_->finish_bare();
+        transmitter_.close(filling_->bytes().size() + wire.gap, now);
     } else if (!bytes.empty()) {
         parts_.push_back(part_run.end() - 1);
     }
     if (!bytes.empty()) transmitter_.available(part_run, now);
     if (last) {
         const picoseconds after = bytes.empty() ? now : part_run.last();
-        transmitter_.available({part_run.end(), crc_characters + gap_characters, after, 0}, now);
+        transmitter_.available({part_run.end(), wire.check_characters + wire.gap, after, 0}, now);
         filling_.reset();
     }
     refresh();
@@ -119,7 +123,7 @@ void port::arrival_cut(std::uint64_t from) {
 void port::plan_taking() {
     if (receiver_.empty()) return;
     const receiver::held& front = receiver_.front();
-    const bool whole = front.length && limit_ >= front.length - gap_characters;
+    const bool whole = front.length && limit_ >= front.length - receiver_.cable().gap;
     const std::uint64_t end = front.base + (whole ? front.length : std::min(limit_, never - front.base));
     const std::uint64_t before = receiver_.taking().end();
     receiver_.arrival().for_each(before, end,
@@ -133,7 +137,9 @@ picoseconds port::taken_up_due() const {
     const std::uint64_t taken_to = receiver_.taking().end() - front.base;
     const bool whole = front.length && taken_to == front.length;
     if (!whole && (limit_told_ || taken_to != limit_)) return never;
-    return std::max(sim::now(), receiver_.taking().time_of(front.base + taken_to - 1));
+    // A whole packet is known as such by the first character of the gap behind it.
+    const std::uint64_t last = whole ? taken_to - receiver_.cable().gap : taken_to - 1;
+    return std::max(sim::now(), receiver_.taking().time_of(front.base + last));
 }
 
 void port::finish_taking() {
@@ -148,7 +154,8 @@ void port::finish_taking() {
     packets_received.add();
     const std::uint8_t remainder = front.what->remainder();
     if (remainder) crc_errors.add();
-    client_.on_tail(front.what, front.length - gap_characters - crc_characters, remainder);
+    const link::wire& wire = receiver_.cable();
+    client_.on_tail(front.what, front.length - wire.gap - wire.check_characters, remainder);
     if (const packet_ptr behind = this->front()) client_.on_head(behind);
 }
 

@@ -29,8 +29,9 @@ public:
     virtual void on_head(const packet_ptr& what) = 0;
     /// All that take() allowed is taken and the packet goes on (BUFF): the slack buffer fills.
     virtual void on_take_limit() = 0;
-    /// The packet is taken to its end, CRC-8 and GAP included (RECV). `bytes` counts from the type field,
-    /// without the CRC-8; `remainder` is zero for a whole packet.
+    /// The packet is taken to its end, CRC-8 and GAP included (RECV); of a longer gap, the first character.
+    /// `bytes` counts from the type field, without the CRC-8; `remainder` is zero for a whole packet, and
+    /// always on a link without CRC-8.
     virtual void on_tail(const packet_ptr& what, std::uint64_t bytes, std::uint8_t remainder) = 0;
     /// The times at which received characters are taken have changed from now on: see port::taking().
     virtual void on_taking_changed() {}
@@ -69,6 +70,8 @@ public:
     /// to the wire from now on, one each `period` (0: all at once); with `last` the CRC-8 and GAP follow.
     /// The next packet may be begun once `last` was given; it waits its turn.
     void send(std::span<const std::uint8_t> bytes, bool last, picoseconds period = 0);
+    /// Of a byte on the cable; known once the simulation has started.
+    picoseconds byte_time() const { return transmitter_.cable().byte_ps; }
     /// Whether a packet is begun whose GAP has not been sent.
     bool busy() const;
     /// When each character is put on the wire, numbered from the port's first; the packet begun last starts

@@ -16,12 +16,18 @@ void packet::finish(bool with_crc8) {
     finished_ = true;
 }
 
+void packet::finish_bare() {
+    bare_ = true;
+    finished_ = true;
+}
+
 void packet::flip(std::size_t byte, std::uint8_t bits, unsigned hop) {
     bytes_.at(byte) ^= bits;
     damages_.push_back({byte, bits, hop});
 }
 
 std::uint8_t packet::remainder() const {
+    if (bare_) return 0;
     if (damages_.empty() && bytes_.back() == sender_crc_) return 0;
     return static_cast<std::uint8_t>(crc8({bytes_.data(), bytes_.size() - 1}) ^ bytes_.back());
 }
@@ -30,7 +36,7 @@ std::vector<std::uint8_t> packet::on_wire(std::size_t first, unsigned hop) const
     std::vector<std::uint8_t> all = bytes_;
     for (const damage& d : damages_)
         if (d.hop > hop) all[d.byte] ^= d.bits;
-    if (!finished_) return {all.begin() + static_cast<std::ptrdiff_t>(first), all.end()};
+    if (!finished_ || bare_) return {all.begin() + static_cast<std::ptrdiff_t>(first), all.end()};
     const std::size_t data = all.size() - 1;
     const auto remains = static_cast<std::uint8_t>(crc8({all.data(), data}) ^ all.back());
     all.back() = static_cast<std::uint8_t>(crc8({all.data() + first, data - first}) ^ remains);

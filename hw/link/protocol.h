@@ -13,7 +13,7 @@
 
 namespace vinic::link {
 
-/// The characters of a packet: its bytes (route, type, payload, CRC-8) and the GAP that ends it.
+/// The characters of a packet on Myrinet: its bytes (route, type, payload, CRC-8) and the GAP that ends it.
 inline constexpr std::uint64_t gap_characters = 1;
 inline constexpr std::uint64_t crc_characters = 1;
 
@@ -36,6 +36,8 @@ public:
     void append(std::span<const std::uint8_t> more);
     /// Appends the CRC-8 (facts/lanai_pcix.md B6), or a zero in its place.
     void finish(bool with_crc8 = true);
+    /// The link adds nothing: the packet ends with the sender's last byte.
+    void finish_bare();
 
     void flip(std::size_t byte, std::uint8_t bits, unsigned hop);
     const std::vector<damage>& damages() const { return damages_; }
@@ -54,14 +56,18 @@ private:
     std::vector<damage> damages_;
     std::uint8_t sender_crc_ = 0;
     bool finished_ = false;
+    bool bare_ = false;
 };
 
 using packet_ptr = std::shared_ptr<packet>;
 
-/// What a cable is to the ports at its ends.
+/// What a cable is to the ports at its ends: how fast, how long, and what the link adds to a packet.
 struct wire {
     picoseconds byte_ps = 0;
     picoseconds delay_ps = 0;
+    std::uint64_t check_characters = crc_characters;  ///< CRC-8; none on Ethernet, whose FCS is the MAC's
+    std::uint64_t gap = gap_characters;               ///< Myrinet's GAP; Ethernet's inter-frame gap
+    bool flow_control = true;                         ///< STOP and GO
 };
 
 /// The payload of the link protocol: one message about a packet's transmission over one cable. It is valid

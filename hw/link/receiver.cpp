@@ -44,6 +44,10 @@ receiver::receiver(const sim::module& owner, const parameters& sizes, host& to)
 
 void receiver::connect(const wire& cable) {
     cable_ = cable;
+    if (!cable.flow_control) {
+        slack_ = never;  // who sends is never stopped: the card must take what comes
+        return;
+    }
     // STOP goes out with the first character above the threshold. It is one character long, takes the cable's
     // delay, and lets the character finish that starts when it arrives, which takes the delay again.
     const std::uint64_t on_the_way = 2 + 2 * cable.delay_ps / cable.byte_ps;
@@ -90,6 +94,7 @@ picoseconds receiver::level_due(picoseconds now) {
     arrival_.forget(gone);
     // The last character stays remembered: the next one keeps its distance to it.
     if (gone > 0) taking_.forget(gone - 1);
+    if (!cable_.flow_control) return never;
 
     if (past_threshold(occupancy(before))) return now;
     if (past_threshold(in_buffer)) return now + 1;

@@ -46,6 +46,8 @@ public:
     /// Checks that the slack covers the cable: input_error with the numbers when it does not.
     void connect(const wire& cable);
 
+    const wire& cable() const { return cable_; }
+
     /// A head, more or hold message, at the instant at which it takes effect.
     void accept(const transfer& message, phase what);
 

@@ -60,7 +60,7 @@ picoseconds transmitter::launch_due() const {
 
 picoseconds transmitter::tail_due() const {
     if (packets_.empty() || packets_.front().length == 0) return never;
-    return emission_.time_of(packets_.front().base + packets_.front().length - 1);
+    return emission_.time_of(packets_.front().base + packets_.front().length - cable_.gap);
 }
 
 void transmitter::launch(picoseconds) {

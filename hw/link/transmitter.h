@@ -44,7 +44,7 @@ public:
     void go(picoseconds now);
     bool stopped() const { return stopped_; }
 
-    /// When the next packet of the queue starts, and when the GAP of the first one starts; never when that is
+    /// When the next packet of the queue starts, and when the gap of the first one starts; never when that is
     /// not known. The owner calls launch() and tail() then.
     picoseconds launch_due() const;
     picoseconds tail_due() const;

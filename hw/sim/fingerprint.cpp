@@ -21,10 +21,14 @@ std::uint64_t digest(std::span<const std::uint8_t> bytes) {
     return fnv1a({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
+/// What is seen inside of a block in RTL: a run has the same fingerprint with the block's model.
+bool inside_rtl(std::string_view probe) { return probe.find(".rtl.") != probe.npos; }
+
 }  // namespace
 
 fingerprint::fingerprint() {
     for (const auto& [name, probe] : simulation::current().probes()) {
+        if (inside_rtl(name)) continue;
         numbers_.emplace(name, probe->number());
         states_.resize(std::max<std::size_t>(states_.size(), probe->number() + 1));
         probe->attach(*this);

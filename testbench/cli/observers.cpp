@@ -34,7 +34,8 @@ traces::cable_map cables_of(const link::fabric& network) {
     traces::cable_map all;
     for (std::size_t i = 0; i < network.cables().size(); ++i) {
         const link::topology::cable& c = network.layout().cables[i];
-        all[network.cables()[i]->name()] = {text_of(c.a), text_of(c.b)};
+        all[network.cables()[i]->name()] = {text_of(c.a), text_of(c.b),
+                                            network.switching.get() == "ethernet"};
     }
     return all;
 }
@@ -51,7 +52,10 @@ observers::observers(const trace_options& options, const platform& of) {
     // First, so that it knows what a report means when the recorders that ask it get the same one.
     const bool follows = options.account || options.account_message != 0 || !options.svg.empty();
     if (follows || !options.pcap.empty() || !options.timeline.empty()) account_.emplace();
-    if (follows) account_->tell(anatomy_.emplace());
+    if (follows) {
+        account_->tell(anatomy_.emplace());
+        kernel_path_.emplace(*anatomy_);
+    }
     if (options.account) use_.emplace();
     const traces::cable_map cables = cables_of(of.fabric());
     if (!options.wave.empty()) record_wave(options, of);

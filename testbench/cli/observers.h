@@ -13,6 +13,7 @@
 #include "traces/account.h"
 #include "traces/anatomy.h"
 #include "traces/gtkw_writer.h"
+#include "traces/kernel_path.h"
 #include "traces/recorder.h"
 #include "traces/relay.h"
 #include "traces/resource_use.h"
@@ -45,6 +46,7 @@ private:
 
     std::optional<traces::account> account_;
     std::optional<traces::anatomy> anatomy_;
+    std::optional<traces::kernel_path> kernel_path_;
     std::optional<traces::resource_use> use_;
     std::vector<std::unique_ptr<traces::recorder>> recorders_;
     std::vector<std::string> options_;  // that asked for them

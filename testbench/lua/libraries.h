@@ -13,6 +13,8 @@ void open_workload_library(lua_State* L);
 void open_memory_library(lua_State* L);
 /// The functions and constants of VIPL.
 void open_vipl_library(lua_State* L);
+/// BSD sockets, of nodes that have them.
+void open_socket_library(lua_State* L);
 /// Executes prelude.lua, which needs the others.
 void run_prelude(lua_State* L);
 

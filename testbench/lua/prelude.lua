@@ -116,9 +116,19 @@ function ok(status, ...)
     return ...
 end
 
--- The sizes that the shipped workloads measure.
-function message_sizes(largest)
+-- What carries the messages of a shipped workload: VIs, or the kernel's sockets where the node has them.
+local default_transport_ = default_transport
+default_transport = nil
+
+function transport_argument()
+    return argument { name = "transport", default = default_transport_, choices = { "vi", "udp", "tcp" },
+        help = "What carries the messages: VIs, or sockets of an Ethernet card's kernel" }
+end
+
+-- The sizes that the shipped workloads measure; a datagram of UDP has at most 65507 bytes.
+function message_sizes(largest, transport)
     local sizes, size = { 0, 1, 4 }, 8
+    if transport == "udp" then largest = math.min(largest, 65507) end
     while size <= largest do
         sizes[#sizes + 1] = size
         size = 2 * size
@@ -165,14 +175,17 @@ local function pages(bytes) return math.max(1, (bytes + page - 1) // page) * pag
 
 local endpoint_options = {
     bytes = true, sends = true, receives = true, reliability = true, rdma_write = true, nic = true, tag = true,
-    receive_queue = true,
+    receive_queue = true, transport = true,
 }
+
+local open_socket_endpoint
 
 function open_endpoint(o)
     check_options(o, endpoint_options, "open_endpoint")
     for _, name in ipairs { "bytes", "sends", "receives" } do
         if math.type(o[name]) ~= "integer" then error("open_endpoint: expected " .. name .. ", a whole number", 2) end
     end
+    if o.transport and o.transport ~= "vi" then return open_socket_endpoint(o) end
     local e = setmetatable({ bytes = o.bytes, sends = {}, receives = {} }, endpoint)
     e.nic = o.nic or ok(VipOpenNic("VINIC"))
     e.tag = o.tag or ok(VipCreatePtag(e.nic))
@@ -287,4 +300,175 @@ end
 
 function endpoint:close()
     VipDisconnect(self.vi)
+end
+
+-- The same over sockets: a message is a datagram of UDP, or, in a stream of TCP, four bytes of length and what they
+-- count. Buffers stand for descriptors; what is sent is the kernel's as soon as the call returns.
+local socket_endpoint = {}
+socket_endpoint.__index = socket_endpoint
+
+local raw = { socket = socket, bind = bind, listen = listen, accept = accept, connect = connect, send = send,
+    recv = recv, recvfrom = recvfrom, setsockopt = setsockopt, close = close }
+local datagram, stream_type, dont_wait = SOCK_DGRAM, SOCK_STREAM, MSG_DONTWAIT
+local receive_buffer, send_buffer, no_delay, receive_timeout = SO_RCVBUF, SO_SNDBUF, TCP_NODELAY, SO_RCVTIMEO
+local length_bytes = 4
+
+local function good(value, failure)
+    if value == nil then error("the kernel says " .. failure, 3) end
+    return value
+end
+
+-- Names of ports as numbers.
+local function port_number(name)
+    local sum = 0
+    for i = 1, #name do sum = (sum * 31 + name:byte(i)) % 20000 end
+    return 5000 + sum
+end
+
+function open_socket_endpoint(o)
+    local e = setmetatable({ bytes = o.bytes, sends = {}, receives = {}, free = {}, lengths = {},
+        tcp = o.transport == "tcp" }, socket_endpoint)
+    e.room = pages(o.bytes + length_bytes)
+    e.memory = memory((o.sends + o.receives) * e.room, page)
+    for i = 1, o.sends do e.sends[i] = { at = (i - 1) * e.room + length_bytes } end
+    for i = 1, o.receives do
+        e.receives[i] = { at = (o.sends + i - 1) * e.room + length_bytes, Length = 0 }
+        e.free[i] = e.receives[i]
+    end
+    for i = 1, o.sends do e:prepare(i, o.bytes) end
+    if not e.tcp then
+        if o.bytes > 65507 then error("a datagram of UDP has at most 65507 bytes", 3) end
+        e.fd = good(raw.socket(datagram))
+        -- Room for all that may be under way: a datagram takes its buffers' overhead besides its bytes.
+        good(raw.setsockopt(e.fd, receive_buffer, math.max(65535, (o.receives + 1) * (o.bytes + 1024))))
+    end
+    return e
+end
+
+-- The peer's first datagram says that it is there, and where. It is answered once: what UDP loses stays lost.
+function socket_endpoint:listen(port)
+    if self.tcp then
+        local listening = good(raw.socket(stream_type))
+        self:set_stream(listening)
+        good(raw.bind(listening, port_number(port)))
+        good(raw.listen(listening))
+        self.fd = good(raw.accept(listening))
+        good(raw.close(listening))
+        return
+    end
+    good(raw.bind(self.fd, port_number(port)))
+    local count, from = raw.recvfrom(self.fd, self.memory, 0, length_bytes)
+    good(count, from)
+    good(raw.connect(self.fd, from))
+    good(raw.send(self.fd, self.memory, 0, length_bytes))
+end
+
+function socket_endpoint:call(node, port, patience)
+    local given_up = now() + (patience or 1000) * 1000000000
+    local to = { host = node, port = port_number(port) }
+    repeat
+        if now() > given_up then error("nobody listens to port '" .. port .. "' of node " .. node, 2) end
+        local done = self.tcp and self:connect_stream(to) or not self.tcp and self:connect_datagrams(to)
+    until done
+end
+
+-- Room for all sends: who fills it while the peer does the same would wait for ever.
+function socket_endpoint:set_stream(fd)
+    good(raw.setsockopt(fd, no_delay, 1))
+    good(raw.setsockopt(fd, send_buffer, math.max(65535, (#self.sends + #self.receives) * (self.bytes + length_bytes))))
+end
+
+function socket_endpoint:connect_stream(to)
+    self.fd = good(raw.socket(stream_type))
+    self:set_stream(self.fd)
+    local done, failure = raw.connect(self.fd, to)
+    if done then return true end
+    if failure ~= "ECONNREFUSED" then error("connect: " .. failure, 3) end
+    good(raw.close(self.fd))
+    sleep(20000000)
+    return false
+end
+
+local hello = "call"
+
+function socket_endpoint:connect_datagrams(to)
+    good(raw.connect(self.fd, to))
+    good(raw.setsockopt(self.fd, receive_timeout, 1000))
+    self.memory:write(0, hello)
+    good(raw.send(self.fd, self.memory, 0, #hello))
+    local answered = raw.recv(self.fd, self.memory, 0, #hello)
+    good(raw.setsockopt(self.fd, receive_timeout, 0))
+    return answered ~= nil
+end
+
+-- Send buffer i sends so many bytes from now on.
+function socket_endpoint:prepare(i, bytes)
+    self.lengths[i] = bytes
+    if self.tcp then self.memory:u32(self.sends[i].at - length_bytes, bytes) end
+end
+
+function socket_endpoint:send(i)
+    local s, bytes = self.sends[i], self.lengths[i]
+    if self.tcp then
+        good(raw.send(self.fd, self.memory, s.at - length_bytes, length_bytes + bytes))
+    else
+        good(raw.send(self.fd, self.memory, s.at, bytes))
+    end
+end
+
+function socket_endpoint:sent() end
+
+function socket_endpoint:try_sent() return true end
+
+-- What a stream brings beyond the message at hand belongs to the next one.
+function socket_endpoint:receive_stream(d, flags)
+    local begin, have = d.at - length_bytes, 0
+    if self.rest then
+        self.memory:write(begin, self.rest)
+        have = #self.rest
+    end
+    while true do
+        local wanted = length_bytes + (have >= length_bytes and self.memory:u32(begin) or self.usual or self.bytes)
+        if have >= length_bytes and have >= length_bytes + self.memory:u32(begin) then break end
+        local count, failure = raw.recv(self.fd, self.memory, begin + have, wanted - have, flags)
+        if not count then
+            if failure ~= "EAGAIN" then error("recv: " .. failure, 3) end
+            self.rest = have > 0 and self.memory:text(begin, have) or nil
+            return nil
+        end
+        if count == 0 then error("recv: the peer has closed the connection", 3) end
+        have = have + count
+    end
+    d.Length = self.memory:u32(begin)
+    self.usual = d.Length
+    local extra = have - length_bytes - d.Length
+    self.rest = extra > 0 and self.memory:text(d.at + d.Length, extra) or nil
+    return d
+end
+
+function socket_endpoint:take(flags)
+    local d = self.free[1]
+    if not d then error("no receive buffer is free", 3) end
+    if self.tcp then
+        d = self:receive_stream(d, flags)
+    else
+        local count, failure = raw.recv(self.fd, self.memory, d.at, self.bytes, flags)
+        if not count and failure ~= "EAGAIN" then error("recv: " .. failure, 3) end
+        d = count and d
+        if d then d.Length = count end
+    end
+    if d then table.remove(self.free, 1) end
+    return d or nil
+end
+
+function socket_endpoint:receive() return self:take(0) end
+function socket_endpoint:try_receive() return self:take(dont_wait) end
+function socket_endpoint:again(d) self.free[#self.free + 1] = d end
+
+function socket_endpoint:holds(d, bytes, seed)
+    return d.Length == bytes and self.memory:matches(d.at, bytes, seed)
+end
+
+function socket_endpoint:close()
+    good(raw.close(self.fd))
 end

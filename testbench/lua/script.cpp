@@ -76,6 +76,7 @@ script::script(const std::filesystem::path& file, const workload_options& given)
         lua::open_workload_library(state_);
         lua::open_memory_library(state_);
         lua::open_vipl_library(state_);
+        lua::open_socket_library(state_);
         lua::run_prelude(state_);
         execute_file(file);
         check_argument_names(file.stem().string(), given, arguments_);

@@ -67,6 +67,8 @@ public:
     void describe(std::string text) { description_ = std::move(text); }
     void add_process(unsigned node, std::string name, int function);
     std::uint64_t nodes() const { return options_.nodes; }
+    /// What the design's programs use unless they are told otherwise: "vi", "udp" or "tcp".
+    const std::string& transport() const { return options_.transport; }
     bool executing_file() const { return executing_file_; }
 
     /// An exception that must reach the kernel: kept while Lua unwinds.

@@ -10,8 +10,8 @@
 namespace vinic::testbench {
 
 const std::vector<std::string>& design_keys() {
-    static const std::vector<std::string> keys{"name", "description", "base",  "include",
-                                               "card", "firmware",    "nodes", "topology"};
+    static const std::vector<std::string> keys{"name",     "description", "base",     "include",  "card",
+                                               "firmware", "nodes",       "topology", "transport"};
     return keys;
 }
 
@@ -43,6 +43,8 @@ void apply_setting(design& to, const std::string& name, const located& value) {
         to.nodes = value;
     } else if (name == "card") {
         to.card = value;
+    } else if (name == "transport") {
+        to.transport = value;
     } else if (name == "firmware") {
         to.firmware = value;
     } else if (name == "topology") {

@@ -45,6 +45,7 @@ struct design {
     located card{"lanai", "default"};  ///< the kind of card: see make_card
     std::optional<located>
         firmware;  ///< a name, image or source folder; paths are relative to the design's file
+    located transport{"vi", "default"};  ///< what shipped workloads use: vi, udp or tcp
     located nodes{"2", "default"};
     topology_description topology;
     /// Parameters by name, as the design's files have them.

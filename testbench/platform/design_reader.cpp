@@ -109,6 +109,8 @@ void design_reader::read_keys(const source& from, const YAML::Node& root) {
             design_.nodes = {scalar(from, key, value), place(from, value)};
         } else if (key == "card") {
             design_.card = {scalar(from, key, value), place(from, value)};
+        } else if (key == "transport") {
+            design_.transport = {scalar(from, key, value), place(from, value)};
         } else if (key == "firmware") {
             std::string what = scalar(from, key, value);
             if (what.find('/') != std::string::npos && fs::path(what).is_relative())

@@ -8,6 +8,7 @@
 #include "host_driver/card_image.h"
 #include "host_driver/fabric_directory.h"
 #include "host_driver/kernel_agent.h"
+#include "host_driver/sockets/socket_layer.h"
 #include "hw/bus/pci_bus.h"
 #include "hw/host/address_space.h"
 #include "hw/host/host.h"
@@ -27,6 +28,7 @@ public:
     vinic::host::host host;
     const std::unique_ptr<vinic::nic::card> nic;
     const std::unique_ptr<vinic::driver::card_driver> driver;
+    const std::unique_ptr<vinic::driver::socket_layer> sockets;  ///< null: the card has none
     vinic::driver::kernel_agent agent;
     vinic::vipl::library vipl;
 

@@ -5,8 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "host_driver/mvia_driver.h"
 #include "host_driver/myvia_driver.h"
 #include "host_driver/vi_engine_driver.h"
+#include "hw/nic/ethernet/ethernet_card.h"
 #include "hw/nic/vi_engine/vi_engine_card.h"
 #include "hw/sim/error.h"
 
@@ -14,7 +16,7 @@ namespace vinic::testbench {
 
 namespace {
 
-const std::vector<std::string> kinds{"lanai", "vi_engine"};
+const std::vector<std::string> kinds{"ethernet", "lanai", "vi_engine"};
 
 void check_kind(const located& kind) {
     if (std::ranges::find(kinds, kind.text) != kinds.end()) return;
@@ -35,6 +37,7 @@ std::unique_ptr<nic::card> make_card(const located& kind, const bus::bus_propert
                                      bus::requester_id id) {
     check_kind(kind);
     if (kind.text == "vi_engine") return std::make_unique<nic::vi_engine_card>("nic", bus, id);
+    if (kind.text == "ethernet") return std::make_unique<nic::ethernet_card>("nic", bus, id);
     return std::make_unique<nic::lanai_card>("nic", bus, id);
 }
 
@@ -42,10 +45,18 @@ std::unique_ptr<driver::card_driver> make_driver(const nic::card& card, driver_s
     if (const auto* engine = dynamic_cast<const nic::vi_engine_card*>(&card))
         return std::make_unique<driver::vi_engine_driver>("driver", around.cpu, std::move(around.window),
                                                           engine->window_bytes(), around.byte_time);
+    if (dynamic_cast<const nic::ethernet_card*>(&card))
+        return std::make_unique<driver::mvia_driver>("driver", around.cpu, std::move(around.window),
+                                                     around.address);
     const auto& lanai = dynamic_cast<const nic::lanai_card&>(card);
     return std::make_unique<driver::myvia_driver>(
         "driver", around.cpu, std::move(around.window), *around.firmware,
         driver::card_facts{.sram_bytes = lanai.memory.bytes, .byte_time = around.byte_time});
+}
+
+std::unique_ptr<driver::socket_layer> make_sockets(driver::card_driver& below, host::cpu& cpu) {
+    auto* const ethernet = dynamic_cast<driver::mvia_driver*>(&below);
+    return ethernet ? std::make_unique<driver::socket_layer>("sockets", cpu, ethernet->device) : nullptr;
 }
 
 }  // namespace vinic::testbench

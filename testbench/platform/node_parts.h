@@ -7,6 +7,8 @@
 #include "host_driver/card_driver.h"
 #include "host_driver/card_image.h"
 #include "host_driver/card_window.h"
+#include "host_driver/sockets/socket_layer.h"
+#include "host_driver/types.h"
 #include "hw/bus/pci_bus.h"
 #include "hw/host/cpu.h"
 #include "hw/nic/card.h"
@@ -26,10 +28,15 @@ struct driver_surroundings {
     std::unique_ptr<driver::card_window> window;
     const driver::card_image* firmware = nullptr;  ///< null: the card runs none
     sim::picoseconds byte_time = 0;                ///< on the slowest cable
+    driver::node_address address{};                ///< of the card
 };
 
 /// The driver that speaks to that card, as module `driver` of the node that is being built.
 std::unique_ptr<driver::card_driver> make_driver(const nic::card& card, driver_surroundings around);
+
+/// The kernel's sockets over that driver's device, as module `sockets` of the node that is being built; null
+/// where it has none.
+std::unique_ptr<driver::socket_layer> make_sockets(driver::card_driver& below, host::cpu& cpu);
 
 /// Whether a card of that kind cannot do without firmware. Throws input_error for a kind that there is not.
 bool needs_firmware(const located& kind);

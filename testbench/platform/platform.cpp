@@ -128,8 +128,8 @@ void platform::start(workload_process what, unsigned index, results& report) {
     const std::string name = what.name.empty() ? fmt::format("process{}", index) : what.name;
     start_program(what.node, name, memory,
                   [this, &on, &memory, &report, index, body = std::move(what.body)](host::process& self) {
-                      process_environment environment{on.number(), index,         self,   memory,
-                                                      report,      *measurement_, events_};
+                      process_environment environment{on.number(), index,         self,    memory,
+                                                      report,      *measurement_, events_, on.sockets.get()};
                       body(environment);
                   });
 }

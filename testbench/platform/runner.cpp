@@ -148,6 +148,7 @@ void runner::count() {
     cost_.delta_cycles = sc_core::sc_delta_count();
     for (const auto& one : platform_.nodes()) {
         cost_.messages += one->vipl.messages.value();
+        if (one->sockets) cost_.messages += one->sockets->messages.value();
         if (!one->programmable()) continue;
         const lanai::core_counters& core = one->programmable()->lanai.core().counters();
         cost_.instructions += core.retired;

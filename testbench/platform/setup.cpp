@@ -34,7 +34,7 @@ std::optional<firmware> firmware_of(const design& from) {
 std::unique_ptr<workload> load_workload(const std::string& name_or_file,
                                         const std::vector<std::string>& arguments, const design& on,
                                         std::uint64_t seed, bool unsafe) {
-    const workload_options options{arguments, on.node_count(), seed, unsafe};
+    const workload_options options{arguments, on.node_count(), seed, unsafe, on.transport.text};
     const auto builtin = builtin_workloads();
     if (const auto found = builtin.find(name_or_file); found != builtin.end()) return found->second(options);
     const bool is_path = name_or_file.find('/') != std::string::npos || name_or_file.ends_with(".lua");

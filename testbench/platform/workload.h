@@ -18,6 +18,10 @@ class address_space;
 class process;
 }  // namespace vinic::host
 
+namespace vinic::driver {
+class socket_layer;
+}  // namespace vinic::driver
+
 namespace vinic::testbench {
 
 class measurement;
@@ -32,7 +36,8 @@ struct process_environment {
     host::address_space& memory;
     results& report;
     measurement& measured;
-    std::deque<sc_core::sc_event>& events;  ///< for events that live as long as the platform does
+    std::deque<sc_core::sc_event>& events;    ///< for events that live as long as the platform does
+    driver::socket_layer* sockets = nullptr;  ///< of the node; null: it has none
 };
 
 struct workload_process {
@@ -54,7 +59,8 @@ struct workload_options {
     std::vector<std::string> arguments;  ///< "name=value"
     std::uint64_t nodes = 2;
     std::uint64_t seed = 1;
-    bool unsafe = false;  ///< scripts may use io, os, package and debug
+    bool unsafe = false;           ///< scripts may use io, os, package and debug
+    std::string transport = "vi";  ///< that of the design: vi, udp or tcp
 };
 
 /// Programs for the simulated machines: a script or C++ written against vipl.h.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "testbench/report/table.h"
 
@@ -76,10 +77,18 @@ json account_report::statistics_of(const std::string& name, std::vector<sim::pic
 }
 
 json account_report::rows_of(const size_account& of, const std::map<traces::stage, row>& rows) {
-    json all = json::array();
+    // In the order in which the last message passed them; the others by part of the journey.
+    std::vector<std::pair<std::size_t, const row*>> ordered;
+    const auto& last = of.messages.back()->path;
     for (const auto& [what, r] : rows) {
-        json one = statistics_of(r.name, r.times);
-        one["waits"] = r.waits;
+        const auto first = std::ranges::find(last, what, &traces::interval::what);
+        ordered.emplace_back(&rows == &of.path ? first - last.begin() : 0, &r);
+    }
+    std::ranges::stable_sort(ordered, {}, &std::pair<std::size_t, const row*>::first);
+    json all = json::array();
+    for (const auto& [place, r] : ordered) {
+        json one = statistics_of(r->name, r->times);
+        one["waits"] = r->waits;
         all.push_back(std::move(one));
     }
     if (&rows == &of.path) all.push_back(statistics_of("latency", of.latencies));

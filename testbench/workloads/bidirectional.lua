@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 description "Two nodes stream to each other at the same time"
 
-local sizes = argument { name = "sizes", default = message_sizes(65536), min = 0, max = 65536, unit = "bytes",
+local transport = transport_argument()
+local sizes = argument { name = "sizes", default = message_sizes(65536, transport), min = 0, max = 65536, unit = "bytes",
     help = "Message sizes" }
 local count = argument { name = "count", default = 100, min = 1, help = "Measured messages of each size and direction" }
 local warmup = argument { name = "warmup", default = 20, min = 0, help = "Messages before those" }
@@ -16,7 +17,8 @@ local phase = barrier(2)
 local started, finished = {}, {}
 
 local function stream(node)
-    local e = open_endpoint { bytes = largest, sends = window, receives = 2 * window, reliability = reliability }
+    local e = open_endpoint { bytes = largest, sends = window, receives = 2 * window, reliability = reliability,
+        transport = transport }
     if node == 0 then e:call(1, "bidirectional") else e:listen("bidirectional") end
 
     -- A node sends its message k once it has received k - window. So its peer has taken k - 2 * window: that many

@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 description "Round trips between two nodes, one message at a time"
 
-local sizes = argument { name = "sizes", default = message_sizes(65536), min = 0, max = 65536, unit = "bytes",
+local transport = transport_argument()
+local sizes = argument { name = "sizes", default = message_sizes(65536, transport), min = 0, max = 65536, unit = "bytes",
     help = "Message sizes" }
 local count = argument { name = "count", default = 100, min = 1, help = "Measured round trips of each size" }
 local warmup = argument { name = "warmup", default = 10, min = 0, help = "Round trips before those" }
@@ -17,7 +18,8 @@ expect_rows(#sizes)
 local leave = barrier(2)
 
 local function open()
-    return open_endpoint { bytes = largest, sends = 1, receives = 2, reliability = reliability }
+    return open_endpoint { bytes = largest, sends = 1, receives = 2, reliability = reliability,
+        transport = transport }
 end
 
 -- Sends; the descriptor of what was received goes back to the receive queue when the send is done: another one stands

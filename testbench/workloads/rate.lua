@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 description "How many messages a second one node sends to another"
 
-local sizes = argument { name = "sizes", default = message_sizes(65536), min = 0, max = 65536, unit = "bytes",
+local transport = transport_argument()
+local sizes = argument { name = "sizes", default = message_sizes(65536, transport), min = 0, max = 65536, unit = "bytes",
     help = "Message sizes" }
 local count = argument { name = "count", default = 200, min = 1, help = "Measured messages of each size" }
 local warmup = argument { name = "warmup", default = 50, min = 0, help = "Messages before those" }
@@ -25,7 +26,7 @@ local function open_endpoints(o)
         local first = ends[1] or {}
         ends[i] = open_endpoint { bytes = largest, sends = math.max(1, o.sends // vis),
             receives = math.max(i == 1 and 4 or 1, o.receives // vis), reliability = reliability, nic = first.nic,
-            tag = first.tag }
+            tag = first.tag, transport = transport }
     end
     return ends
 end

@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 description "One-way stream with a window of messages under way"
 
-local sizes = argument { name = "sizes", default = message_sizes(65536), min = 0, max = 65536, unit = "bytes",
+local transport = transport_argument()
+local sizes = argument { name = "sizes", default = message_sizes(65536, transport), min = 0, max = 65536, unit = "bytes",
     help = "Message sizes" }
 local count = argument { name = "count", default = 100, min = 1, help = "Measured messages of each size" }
 local warmup = argument { name = "warmup", default = 20, min = 0, help = "Messages before those" }
@@ -19,7 +20,8 @@ local started
 
 -- The sender may have `window` messages under way that no credit has come for.
 process(0, function()
-    local e = open_endpoint { bytes = largest, sends = window, receives = 4, reliability = reliability }
+    local e = open_endpoint { bytes = largest, sends = window, receives = 4, reliability = reliability,
+        transport = transport }
     e:call(1, "stream")
     local credits, posted, next_slot = window, 0, 1
 
@@ -55,7 +57,8 @@ process(0, function()
 end, "sender")
 
 process(1, function()
-    local e = open_endpoint { bytes = largest, sends = 1, receives = window, reliability = reliability }
+    local e = open_endpoint { bytes = largest, sends = 1, receives = window, reliability = reliability,
+        transport = transport }
     e:prepare(1, 0)
     e:listen("stream")
     local received, crediting = 0, false

@@ -168,13 +168,17 @@ local function describe(header, pinfo)
     pinfo.cols.info = text
 end
 
+-- In an Ethernet frame: no route, no padding to whole words, no CRC of its own.
+local in_ethernet = false
+
 function vinic.dissector(tvb, pinfo, tree)
     pinfo.cols.protocol = "VI"
     local top = tree:add(vinic, tvb())
     local route = 0
-    while route < tvb:len() and tvb(route, 1):uint() >= 0x80 do route = route + 1 end
+    while not in_ethernet and route < tvb:len() and tvb(route, 1):uint() >= 0x80 do route = route + 1 end
     if route > 0 then top:add(f.route, tvb(0, route)) end
-    local left = tvb:len() - route - 1
+    local crc8_bytes = in_ethernet and 0 or 1
+    local left = tvb:len() - route - crc8_bytes
     if left < header_bytes or tvb(route, 4):uint() ~= type_vi then
         if left >= 4 then top:add(f.type, tvb(route, 4)) end
         pinfo.cols.info = "no VI packet"
@@ -185,9 +189,9 @@ function vinic.dissector(tvb, pinfo, tree)
     dissect_header(header, top)
     local at = route + header_bytes
     local kind, length = header(4, 1):uint(), header(6, 2):uint()
-    local padded = length + (4 - length % 4) % 4
+    local padded = in_ethernet and length or length + (4 - length % 4) % 4
     local body = padded + (kind == kind_rdma_write and rdma_bytes or 0)
-    if tvb:len() - 1 - at < body then
+    if tvb:len() - crc8_bytes - at < body then
         top:add_proto_expert_info(too_short)
         return
     end
@@ -202,7 +206,16 @@ function vinic.dissector(tvb, pinfo, tree)
         top:add(f.payload, tvb(at, length))
     end
     if padded > length then top:add(f.padding, tvb(at + length, padded - length)) end
-    dissect_crcs(tvb, route, at + padded, top)
+    if not in_ethernet then dissect_crcs(tvb, route, at + padded, top) end
 end
+
+local ethernet = Proto("vinic_ethernet", "VI packet in an Ethernet frame")
+function ethernet.dissector(tvb, pinfo, tree)
+    in_ethernet = true
+    vinic.dissector(tvb, pinfo, tree)
+    in_ethernet = false
+end
+local ethertype_vi = 0x88B5 -- IEEE 802's first one for local experiments
+DissectorTable.get("ethertype"):add(ethertype_vi, ethernet)
 
 DissectorTable.get("wtap_encap"):add((wtap_encaps or wtap).USER0, vinic)

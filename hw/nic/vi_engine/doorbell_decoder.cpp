@@ -54,8 +54,9 @@ machine doorbell_decoder::run() {
         of.held.free(1);
         doorbells.add();
         depth.set(order_.size());
-        doorbell.report(next.arrived, sim::now(), "doorbell",
-                        {{"page", page}, {"word", next.word}, {"data", next.data}});
+        if (doorbell.watched())
+            doorbell.report(next.arrived, sim::now(), called(page, next.word),
+                            {{"page", page}, {"data", next.data}});
         effect(page, next.word, next.data);
         busy_ = false;
         if (order_.empty()) emptied.notify();

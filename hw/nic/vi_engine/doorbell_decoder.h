@@ -42,7 +42,8 @@ public:
     sim::value_probe depth{*this, "depth", 16, "doorbells that wait, in all queues"};
     sim::span_probe doorbell{*this, "doorbell", "a doorbell: from its last data phase to its effect"};
 
-    /// What a doorbell does.
+    /// What a doorbell is called in traces, and what it does.
+    std::function<const char*(std::uint32_t page, std::uint32_t word)> called;
     std::function<void(std::uint32_t page, std::uint32_t word, std::uint32_t data)> effect;
 
     /// On the bus: whether the queue of this page is full; asked before a store is taken.

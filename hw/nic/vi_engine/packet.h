@@ -44,6 +44,7 @@ struct outgoing_packet {
     std::list<host_read> reads;         ///< of the payload, in order
     vi_context* owner = nullptr;        ///< none: not of a connection
     std::uint64_t epoch = 0;            ///< send_epoch of the owner then
+    std::uint64_t number = 0;           ///< of the card's data packets, for traces
     bool completes = false;             ///< the owner's oldest descriptor completes when this packet leaves
     bool has_buffer = false;            ///< it came from the pool of send buffers
 
@@ -55,6 +56,7 @@ struct outgoing_packet {
 
 struct arrived_packet {
     packet_head head;
+    std::uint64_t number = 0;  ///< of the card's packets, for traces
     std::vector<std::uint8_t> payload;
     std::uint32_t writing = 0;  ///< writes of it that are under way
     bool placed = false;        ///< all writes have been started

@@ -166,6 +166,7 @@ step<bool> packet_maker::make(vi_context& of, const card::slot& from) {
     co_await free_.take();
     auto made = std::make_shared<outgoing_packet>();
     made->has_buffer = true;
+    made->number = ++made_;
     made->owner = &of;
     made->epoch = epoch;
     std::uint32_t error = 0;
@@ -186,7 +187,8 @@ step<bool> packet_maker::make(vi_context& of, const card::slot& from) {
         co_await sequencer_.clocks(header_clocks, 1);
     }
     if (error == 0 && of.send_epoch == epoch && !of.go_back) {
-        making.report(began, sim::now(), "packet", {{"vi", of.index}, {"bytes", made->head.header.length}});
+        making.report(began, sim::now(), "packet",
+                      {{"vi", of.index}, {"address", made->number}, {"bytes", made->head.header.length}});
         co_return finish(of, from, std::move(made));
     }
     // What is on its way to the buffer still comes: it goes the way of all packets, void.

@@ -77,6 +77,7 @@ private:
     send_engine& out_;
     segment_reader segments_;
     pool free_;
+    std::uint64_t made_ = 0;
     std::deque<vi_context*> scheduled_;
     condition work_;
     machine machine_;

@@ -56,7 +56,9 @@ machine placement::run() {
         co_await sequencer_.clocks(match_clocks, match_accesses);
         co_await receive(next);
         placing.report(began, sim::now(), "packet",
-                       {{"vi", next->head.header.destination_vi}, {"bytes", next->head.header.length}});
+                       {{"vi", next->head.header.destination_vi},
+                        {"address", next->number},
+                        {"bytes", next->head.header.length}});
         next->placed = true;
         settle(next);
     }

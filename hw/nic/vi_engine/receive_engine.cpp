@@ -75,7 +75,7 @@ machine receive_engine::checking() {
             continue;
         }
         packet.report(next.at, std::span(*contents).first(head->bytes() + head->padded()), "packet",
-                      {{"bytes", head->bytes() + head->padded()}});
+                      {{"address", arrivals_ + 1}, {"bytes", head->bytes() + head->padded()}});
         put(*head, std::span(*contents).subspan(head->bytes(), head->header.length));
     }
 }
@@ -83,6 +83,7 @@ machine receive_engine::checking() {
 void receive_engine::put(packet_head head, std::span<const std::uint8_t> payload) {
     auto made = std::make_shared<arrived_packet>();
     made->head = head;
+    made->number = ++arrivals_;
     made->payload.assign(payload.begin(), payload.end());
     arrived_.push_back(std::move(made));
     waiting.set(arrived_.size());

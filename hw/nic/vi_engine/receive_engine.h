@@ -61,6 +61,7 @@ private:
     link::port* port_ = nullptr;
     pool free_;
     std::uint64_t heads_ = 0;
+    std::uint64_t arrivals_ = 0;
     std::deque<frame> frames_;
     std::deque<std::shared_ptr<arrived_packet>> arrived_;
     sim::picoseconds began_ = 0;

@@ -49,7 +49,8 @@ void send_engine::on_sent() {
     on_wire_.pop_front();
     const sim::picoseconds over = sim::now() + framing_.gap_ps;
     not_before_ = sequencer_.domain().edge_at_or_after(over);
-    part.report(first.began, sim::now(), "last part", {{"bytes", first.bytes}});
+    part.report(first.began, sim::now(), "last part",
+                {{"address", first.what->number}, {"bytes", first.bytes}});
     released(*first.what);
     sent_.notify();
 }
@@ -122,7 +123,8 @@ step<bool> send_engine::transmit(std::shared_ptr<outgoing_packet> what) {
         if (begins && packet.watched()) {
             std::vector<std::uint8_t> shown = what->route;
             shown.insert(shown.end(), contents.begin(), contents.end());
-            packet.report(sim::now(), shown, last ? "last part" : "part", {{"bytes", shown.size()}});
+            packet.report(sim::now(), shown, last ? "last part" : "part",
+                          {{"address", what->number}, {"bytes", shown.size()}});
         }
         on_wire_.back().bytes += first.size();
         bytes.add(first.size());

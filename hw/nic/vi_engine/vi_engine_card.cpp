@@ -9,6 +9,26 @@ namespace vinic::nic {
 
 namespace abi_card = abi::vi_engine;
 
+namespace {
+
+const char* name_of_doorbell(std::uint32_t page, std::uint32_t word) {
+    if (page >= abi_card::max_vis) return "completion queue armed";
+    switch (word) {
+        case abi_card::doorbell_send:
+            return "send doorbell";
+        case abi_card::doorbell_receive:
+            return "receive doorbell";
+        case abi_card::doorbell_arm_send:
+            return "send queue armed";
+        case abi_card::doorbell_arm_receive:
+            return "receive queue armed";
+        default:
+            return "doorbell without effect";
+    }
+}
+
+}  // namespace
+
 sim::clock_domain vi_engine_card::make_clock(const vi_engine_card& of, const bus::bus_properties& bus) {
     if (of.clock_mhz != 0) return sim::clock_domain::from_mhz(of.clock_mhz);
     return bus.clock.times(of.clock_multiplier);
@@ -66,6 +86,7 @@ void vi_engine_card::wire() {
     events.interrupt = [this](bool asserted) {
         if (interrupt) interrupt(asserted);
     };
+    doorbells.called = name_of_doorbell;
     doorbells.effect = [this](std::uint32_t page, std::uint32_t word, std::uint32_t data) {
         ring(page, word, data);
     };

@@ -42,6 +42,8 @@ public:
         return rules;
     }
     picoseconds cable_delay() const { return cable_.delay_ps; }
+    /// Packets as a whole when their tail came; flow control when it was announced.
+    const std::vector<symbol>& symbols(unsigned direction) const { return seen_[direction]; }
 
 private:
     void forward(unsigned side, transfer& message, phase what, picoseconds in) override {

@@ -6,6 +6,7 @@
 
 #include "firmware/abi/lanai_registers.h"
 #include "hw/nic/bytes.h"
+#include "hw/rtl/available.h"
 #include "testbench/tests/bus/bus_fixture.h"
 #include "testbench/tests/nic/span_log.h"
 #include "testbench/tests/nic/timeline.h"
@@ -230,9 +231,8 @@ TEST(pci_interface, trigger_bit_starts_a_chain) {
 // --- doorbells
 
 struct fifo : bench {
-    explicit fifo(std::uint32_t control_bits = 0, std::uint64_t entries = 512,
-                  const test::settings& given = {})
-        : bench(given) {
+    explicit fifo(const std::string& impl, std::uint32_t control_bits = 0, std::uint64_t entries = 512)
+        : bench({{"doorbells.impl", impl}}) {
         memory.poke(0x10000, std::vector<std::uint8_t>(entries * 8, 0xFF));
         write(map::pointers + 16, little(0x10000));
         write(map::control, little(control_bits));
@@ -242,8 +242,10 @@ struct fifo : bench {
     }
 };
 
-TEST(doorbell_region, stores_address_and_data_and_wakes) {
-    fifo b;
+class doorbell_region_of : public testing::TestWithParam<const char*> {};
+
+TEST_P(doorbell_region_of, stores_address_and_data_and_wakes) {
+    fifo b(GetParam());
     b.write(map::doorbells + 0x5004, bench::big(0xCAFE0001));
     b.write(map::doorbells + 0x8, counted(8));  // a burst: two doorbells
     b.run();
@@ -256,8 +258,8 @@ TEST(doorbell_region, stores_address_and_data_and_wakes) {
     EXPECT_EQ(b.log.values.at("doorbells.depth").back().second, 3u);
 }
 
-TEST(doorbell_region, wraps_and_takes_freed_entries_again) {
-    fifo b;
+TEST_P(doorbell_region_of, wraps_and_takes_freed_entries_again) {
+    fifo b(GetParam());
     for (std::uint32_t i = 0; i < 512; ++i) b.write(map::doorbells + 4 * i, bench::big(i));
     b.run();
     EXPECT_EQ(b.doorbells.overflows.value(), 0u);
@@ -271,16 +273,16 @@ TEST(doorbell_region, wraps_and_takes_freed_entries_again) {
     EXPECT_NE(b.registers.isr_at(b.clock.current() + 1) & reg::ISR_MEM, 0u);
 }
 
-TEST(doorbell_region, size_comes_from_the_control_register) {
-    fifo b(1, 1024);
+TEST_P(doorbell_region_of, size_comes_from_the_control_register) {
+    fifo b(GetParam(), 1, 1024);
     for (std::uint32_t i = 0; i < 1024; ++i) b.write(map::doorbells + 4 * i, bench::big(i));
     b.run();
     EXPECT_EQ(b.doorbells.overflows.value(), 0u);
     EXPECT_EQ(b.entry(1023), std::pair(4u * 1023, 1023u));
 }
 
-TEST(doorbell_region, several_queues_by_page) {
-    fifo b(map::CONTROL_FIFO_MULTI_QUEUE, 2048);
+TEST_P(doorbell_region_of, several_queues_by_page) {
+    fifo b(GetParam(), map::CONTROL_FIFO_MULTI_QUEUE, 2048);
     for (std::uint32_t q = 1; q < 4; ++q)
         b.write(map::pointers + 16 + 4 * q, bench::little(0x10000 + 0x1000 * q));
     for (std::uint32_t page = 0; page < 5; ++page)
@@ -289,6 +291,11 @@ TEST(doorbell_region, several_queues_by_page) {
     for (std::uint32_t q = 0; q < 4; ++q) EXPECT_EQ(b.entry(0, 0x10000 + 0x1000 * q).second, q);
     EXPECT_EQ(b.entry(1).second, 4u);
 }
+
+INSTANTIATE_TEST_SUITE_P(impl, doorbell_region_of,
+                         testing::ValuesIn(rtl::available() ? std::vector{"model", "rtl"}
+                                                            : std::vector{"model"}),
+                         [](const auto& impl) { return impl.param; });
 
 }  // namespace
 }  // namespace vinic::nic

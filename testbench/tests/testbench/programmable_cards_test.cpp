@@ -113,6 +113,7 @@ for p = 1, programs do
         e:prepare(1, 8)
         e:call(1, "port" .. p)
         for i = 1, count do e:send(1); e:sent(); e:again(e:receive()) end
+        row("program", p, "messages", count)
         leave()
     end)
     process(1, function()
@@ -123,7 +124,6 @@ for p = 1, programs do
         leave()
     end)
 end
-row("messages", 2 * programs * count)
 )");
     const auto outcome = vinic.run("run many.lua --design myvia2 --json - --stats");
     ASSERT_EQ(outcome.status, 0) << outcome.errors;

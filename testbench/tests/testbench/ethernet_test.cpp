@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+// Designs with a plain Ethernet card: M-VIA, UDP and TCP, as programs of the command line see them.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <tuple>
+
+#include "testbench/report/json.h"
+#include "testbench/tests/testbench/program.h"
+
+namespace vinic::testbench {
+namespace {
+
+// Both ends send messages of random sizes to each other, each a pattern of its own. What a stream of sockets
+// cannot take yet is waited for.
+constexpr const char* both_ways = R"(
+local transport = transport_argument()
+local level = argument { name = "level", default = "delivery", choices = reliability_levels, help = "-" }
+local count = argument { name = "count", default = 30, help = "-" }
+local sends, receives = 3, 5
+
+local function size_of_a_message()
+    local kind = math.random(4)
+    if kind == 1 then return math.random(0, 16) end
+    if kind == 2 then return math.random(1, 5) * 1460 + math.random(-4, 40) end
+    return math.random(0, kind == 3 and 4096 or 20000)
+end
+local finished = barrier(2)
+local sizes, taken = { [0] = {}, {} }, { [0] = 0, 0 }
+for node = 0, 1 do
+    for i = 1, count do sizes[node][i] = size_of_a_message() end
+end
+
+for me = 0, 1 do
+    process(me, function()
+        local peer = 1 - me
+        local e = open_endpoint { bytes = 20000, sends = sends, receives = receives, reliability = level,
+            transport = transport }
+        if me == 0 then e:call(1, "both") else e:listen("both") end
+        local sent, done = 0, 0
+        while done < count or taken[me] < count do
+            if sent < count and sent - done < sends and sent - taken[peer] < receives then
+                local slot = sent % sends + 1
+                sent = sent + 1
+                e:prepare(slot, sizes[me][sent])
+                e.memory:fill(e.sends[slot].at, sizes[me][sent], 2 * sent + me)
+                e:send(slot)
+            end
+            if sent > done and e:try_sent() then done = done + 1 end
+            local d = e:try_receive()
+            if d then
+                local n = taken[me] + 1
+                check(n <= count, "a message too many")
+                check(e:holds(d, sizes[peer][n], 2 * n + peer), "message " .. n .. " is not what was sent")
+                e:again(d)
+                taken[me] = n
+            end
+        end
+        sleep(100000000000)
+        check(not e:try_receive(), "a message twice")
+        finished()
+    end)
+end
+)";
+
+struct network {
+    const char* name;
+    const char* options;
+};
+
+class lossy : public testing::TestWithParam<std::tuple<const char*, network, int>> {};
+
+TEST_P(lossy, delivers_all_once_in_order_and_right) {
+    const auto& [how, net, seed] = GetParam();
+    const program vinic;
+    vinic.write("both.lua", both_ways);
+    const auto outcome = vinic.run("run both.lua --design mvia_ge --json --stats --seed " +
+                                       std::to_string(seed) + net.options + " -- " + how,
+                                   "timeout 120");
+    ASSERT_EQ(outcome.status, 0) << outcome.errors;
+    // There was something to mend.
+    double sent = 0, received = 0;
+    const json result = json::parse(outcome.output);
+    for (const json& one : result["statistics"]) {
+        const auto name = one["statistic"].get<std::string>();
+        if (name.ends_with(".nic.mac.frames_sent")) sent += one["value"].get<double>();
+        if (name.ends_with(".nic.mac.frames_received")) received += one["value"].get<double>();
+    }
+    EXPECT_GT(received, 0);
+    EXPECT_LT(received, sent);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    networks, lossy,
+    testing::Combine(testing::Values("level=delivery", "level=reception", "transport=tcp"),
+                     testing::Values(network{"bit_errors", " --set link.bit_error_rate=1e-5"},
+                                     network{"drops", " --set link.drop_rate=0.05"}),
+                     testing::Range(1, 4)),
+    [](const auto& of) {
+        const std::string how = std::get<0>(of.param);
+        return how.substr(how.find('=') + 1) + "_" + std::get<1>(of.param).name + "_" +
+               std::to_string(std::get<2>(of.param));
+    });
+
+class designs : public testing::TestWithParam<const char*> {};
+
+TEST_P(designs, give_the_same_bytes_in_every_run_and_mode) {
+    const std::string run =
+        std::string("run pingpong --reproducible --json --account --stats --design ") + GetParam();
+    const std::string rest = " -- sizes=1,1024,9000 count=4 warmup=2 verify=true";
+    const auto first = program().run(run + rest);
+    ASSERT_EQ(first.status, 0) << first.errors;
+    EXPECT_EQ(program().run(run + rest).output, first.output);
+    for (const char* seed : {"1", "2", "3"})
+        EXPECT_EQ(program().run(run + " --shuffle " + seed + rest).output, first.output) << seed;
+    const auto slow = program().run(run + " --lockstep" + rest);
+    EXPECT_EQ(json::parse(slow.output)["results"], json::parse(first.output)["results"]);
+}
+
+TEST_P(designs, stream_and_verify) {
+    for (const char* workload : {"stream", "rate", "bidirectional"}) {
+        const std::string verify = std::string(workload) == "rate" ? "" : " verify=true";
+        const auto outcome = program().run(std::string("run ") + workload + " --design " + GetParam() +
+                                           " -- sizes=8,1500,16384 count=20 warmup=4" +
+                                           (std::string(workload) == "rate" ? "" : verify));
+        EXPECT_EQ(outcome.status, 0) << workload << outcome.errors;
+    }
+}
+
+/// The stages of the last message add up to its latency, and so do the means.
+TEST_P(designs, account_for_every_picosecond) {
+    const auto outcome = program().run(std::string("run pingpong --json --account --design ") + GetParam() +
+                                       " -- sizes=1,64,1024,1400 count=5 warmup=2");
+    ASSERT_EQ(outcome.status, 0) << outcome.errors;
+    const json accounts = json::parse(outcome.output)["account"];
+    ASSERT_EQ(accounts.size(), 4u);
+    for (const json& one : accounts) {
+        EXPECT_EQ(one["count_messages"], 10);
+        std::uint64_t sum = 0, latency = 0;
+        double means = 0, mean = 0;
+        for (const json& s : one["stages"]) {
+            const bool whole = s["stage"] == "latency";
+            (whole ? latency : sum) += s["last_ps"].get<std::uint64_t>();
+            (whole ? mean : means) += s["mean_ps"].get<double>();
+        }
+        EXPECT_GT(latency, 0u);
+        EXPECT_EQ(sum, latency);
+        EXPECT_NEAR(means, mean, 1);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(all, designs, testing::Values("mvia_ge", "mvia_fe", "udp_ge", "udp_fe"));
+
+std::map<int, double> latencies(const std::string& options, const std::string& sizes) {
+    const auto outcome =
+        program().run("run pingpong --json " + options + " -- count=10 warmup=5 sizes=" + sizes);
+    EXPECT_EQ(outcome.status, 0) << outcome.errors;
+    std::map<int, double> all;
+    const json result = json::parse(outcome.output);
+    for (const json& row : result["results"])
+        all[row["size_bytes"].get<int>()] = row["latency_us"].get<double>();
+    return all;
+}
+
+/// A frame of 1 KB takes 85 us of Fast Ethernet, preamble and headers included; the smallest one 5.8 us.
+TEST(ethernet, software_dominates_small_messages_and_the_wire_large_ones) {
+    for (const char* design : {"mvia_fe", "udp_fe"}) {
+        const auto took = latencies(std::string("--design ") + design, "1,1024");
+        constexpr double small_frame = 72 * 0.08, kilobyte_frame = (8 + 18 + 32 + 1024) * 0.08;
+        EXPECT_GT(took.at(1), 3 * small_frame) << design;
+        EXPECT_LT(took.at(1024), 2 * kilobyte_frame) << design;
+    }
+}
+
+TEST(ethernet, kernel_level_vi_is_faster_than_sockets) {
+    const double vi = latencies("--design mvia_ge", "8").at(8);
+    const double udp = latencies("--design udp_ge", "8").at(8);
+    const double tcp = latencies("--design udp_ge --set transport=tcp", "8").at(8);
+    EXPECT_LT(vi, udp);
+    EXPECT_LT(udp, tcp);
+}
+
+TEST(ethernet, a_switch_joins_more_than_two_nodes) {
+    for (const char* design : {"mvia_ge", "udp_ge"}) {
+        const auto outcome =
+            program().run(std::string("run all_to_all --nodes 4 --set topology=switch --design ") + design +
+                          " -- sizes=8,4096 rounds=2");
+        EXPECT_EQ(outcome.status, 0) << design << outcome.errors;
+    }
+}
+
+TEST(ethernet, sockets_need_an_ethernet_card) {
+    const auto outcome = program().run("run pingpong --design myvia -- transport=udp sizes=8 count=1");
+    EXPECT_EQ(outcome.status, 2);
+    EXPECT_NE(outcome.errors.find("no Ethernet card"), std::string::npos) << outcome.errors;
+}
+
+TEST(ethernet, a_datagram_has_its_limit) {
+    const auto outcome = program().run("run pingpong --design udp_ge -- sizes=65536 count=1");
+    EXPECT_NE(outcome.status, 0);
+    EXPECT_NE(outcome.errors.find("65507"), std::string::npos) << outcome.errors;
+}
+
+}  // namespace
+}  // namespace vinic::testbench

@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "traces/kernel_path.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "firmware/abi/ethernet_card.h"
+#include "hw/sim/simulation.h"
+#include "traces/fields.h"
+
+namespace vinic::traces {
+
+namespace {
+
+/// Of what is remembered by number.
+constexpr std::size_t remembered = 4096;
+
+template <typename Map>
+void forget_old(Map& of) {
+    while (of.size() > remembered) of.erase(of.begin());
+}
+
+struct named_step {
+    std::string_view what;
+    activity is;
+};
+
+constexpr named_step sending_steps[] = {
+    {"trap", activity::trap},       {"call", activity::trap},        {"descriptor", activity::descriptor},
+    {"packet", activity::protocol}, {"udp", activity::protocol},     {"buffer", activity::buffer},
+    {"copy", activity::copy},       {"checksum", activity::checksum}};
+
+}  // namespace
+
+kernel_path::kernel_path(anatomy& to) : to_(to) {
+    struct ending {
+        std::string_view suffix;
+        source what;
+    };
+    constexpr ending endings[] = {{".vipl.call", source::vi_call},
+                                  {".driver.send", source::vi_send},
+                                  {".driver.receive", source::vi_receive},
+                                  {".sockets.call", source::socket_call},
+                                  {".sockets.send", source::socket_send},
+                                  {".sockets.receive", source::socket_receive},
+                                  {".driver.device.transmit", source::driver_transmit},
+                                  {".driver.device.receive", source::driver_receive},
+                                  {".driver.device.handler", source::driver_handler},
+                                  {".nic.registers.write", source::register_write},
+                                  {".nic.registers.interrupt", source::interrupt},
+                                  {".nic.transmit_ring.fetch", source::ring_fetch},
+                                  {".nic.receive_ring.write_back", source::ring_status},
+                                  {".nic.transmit.part", source::part},
+                                  {".nic.mac.sent", source::frame_sent},
+                                  {".nic.mac.received", source::frame_received},
+                                  {".nic.receive.wait", source::fifo_wait},
+                                  {".nic.receive.data", source::data}};
+    const auto& probes = sim::simulation::current().probes();
+    for (const auto& [name, probe] : probes)
+        for (const ending& e : endings) {
+            if (!name.ends_with(e.suffix)) continue;
+            const std::string owner = name.substr(0, name.size() - e.suffix.size());
+            if (!probes.contains(owner + ".nic.mac.sent")) continue;  // no Ethernet card
+            nodes_[owner].name = owner;
+            places_.emplace(probe, place{e.what, &nodes_[owner]});
+            probe->attach(*this);
+        }
+}
+
+void kernel_path::on_value(const sim::value_probe& p, sim::picoseconds at, std::uint64_t bits,
+                           std::uint64_t) {
+    const auto found = places_.find(&p);
+    if (found == places_.end() || found->second.what != source::interrupt || bits == 0) return;
+    auto& all = found->second.at->assertions;
+    all.push_back(at);
+    constexpr std::size_t enough = 16;
+    if (all.size() > enough) all.pop_front();
+}
+
+void kernel_path::on_packet(const sim::packet_probe& p, sim::picoseconds at,
+                            std::span<const std::uint8_t> bytes, std::string_view,
+                            std::span<const sim::field> fields) {
+    const place& where = places_.at(&p);
+    if (where.what == source::frame_sent)
+        sent(*where.at, get(fields, "number"), at, bytes);
+    else if (where.what == source::frame_received)
+        arrived(*where.at, at, bytes);
+}
+
+void kernel_path::on_span(const sim::span_probe& p, sim::picoseconds begin, sim::picoseconds end,
+                          std::string_view what, std::span<const sim::field> fields) {
+    const place& where = places_.at(&p);
+    node& on = *where.at;
+    const span when{begin, end};
+    const std::uint64_t number = get(fields, "number");
+    switch (where.what) {
+        case source::vi_call:
+            if (what == "VipPostSend") {
+                // The library's part comes before the trap, and is known last.
+                const auto m = on.vi_messages.find(on.last_of_vi[get(fields, "vi")]);
+                if (m != on.vi_messages.end()) m->second->begin = std::min(m->second->begin, begin);
+            } else if (what == "VipRecvDone") {
+                const auto known = on.number_of_slot.find(get(fields, "slot"));
+                if (known != on.number_of_slot.end()) finish(on, known->second, when, true);
+            }
+            return;
+        case source::vi_send:
+            return sending(on.vi_messages, on, what, when, fields);
+        case source::socket_send:
+            return sending(on.socket_messages, on, what, when, fields);
+        case source::driver_transmit: {
+            const std::uint64_t before = on.transmit.empty() ? 0 : on.transmit.rbegin()->first + 1;
+            frame& f = on.transmit[number];
+            f.first = before;
+            f.software = when;
+            return forget_old(on.transmit);
+        }
+        case source::register_write:
+            if (get(fields, "offset") == abi::ethernet::TRANSMIT_POSTED)
+                on.doorbells.emplace(get(fields, "data"), end);
+            return forget_old(on.doorbells);
+        case source::ring_fetch:
+            for (std::uint64_t i = 0; i < get(fields, "count"); ++i)
+                on.fetches[get(fields, "first") + i] = when;
+            return forget_old(on.fetches);
+        case source::part:
+            on.parts[number] = when;
+            return forget_old(on.parts);
+        case source::fifo_wait:
+            while (!on.arrivals.empty()) {
+                frame f = std::move(on.arrivals.front());
+                on.arrivals.pop_front();
+                if (f.arrived != begin) continue;  // lost in the FIFO
+                f.scatter.begin = end;
+                on.receive[number] = std::move(f);
+                break;
+            }
+            return forget_old(on.receive);
+        case source::data:
+            on.receive[number].scatter.end = end;
+            return;
+        case source::ring_status:
+            on.receive[number].noted = end;
+            return;
+        case source::driver_handler:
+            on.handler = when;
+            return;
+        case source::driver_receive: {
+            frame& f = on.receive[number];
+            f.handler = on.handler;
+            for (const sim::picoseconds at : on.assertions)
+                if (at <= on.handler.begin) f.asserted = at;
+            f.steps.push_back({journey::completion, activity::behind, begin});
+            f.steps.push_back({journey::completion, activity::taking, end});
+            return;
+        }
+        case source::vi_receive:
+        case source::socket_receive:
+            return receiving(on, what, when, fields);
+        case source::socket_call:
+            if (what == "recv") finish(on, number, when, false);
+            return;
+        default:
+            return;
+    }
+}
+
+void kernel_path::sending(message_map& messages, node& on, std::string_view what, const span& when,
+                          std::span<const sim::field> fields) {
+    outgoing_ptr& m = messages[get(fields, "message")];
+    if (!m) {
+        m = std::make_shared<outgoing>();
+        m->begin = when.begin;
+        if (&messages == &on.vi_messages) {
+            on.last_of_vi[get(fields, "vi")] = get(fields, "message");
+            m->steps.push_back({journey::post, activity::entry, when.begin});
+        }
+        forget_old(messages);
+    }
+    if (what.starts_with("queued")) {
+        ++m->frames;
+        m->bytes = get(fields, "bytes");
+        if (what == "queued last") {
+            on.transmit[get(fields, "number")].of = m;
+            return;
+        }
+        m->earlier = when.end;
+        m->steps.clear();
+        return;
+    }
+    for (const named_step& s : sending_steps)
+        if (s.what == what) m->steps.push_back({journey::post, s.is, when.end});
+}
+
+/// All that came before on the sender is known by now.
+void kernel_path::sent(node& on, std::uint64_t number, sim::picoseconds at,
+                       std::span<const std::uint8_t> bytes) {
+    const auto known = on.transmit.find(number);
+    if (known == on.transmit.end()) return;
+    frame f = known->second;
+    f.sender = on.name + ".nic";
+    f.sent = at;
+    f.bytes.assign(bytes.begin(), bytes.end());
+    const auto bell = on.doorbells.upper_bound(number);
+    if (bell != on.doorbells.end()) f.doorbell = bell->second;
+    if (on.fetches.contains(number)) f.fetch = on.fetches[number];
+    if (on.parts.contains(f.first)) f.gather.begin = on.parts[f.first].begin;
+    if (on.parts.contains(number)) f.gather.end = on.parts[number].end;
+    on.flying.push_back(std::move(f));
+    if (on.flying.size() > remembered) on.flying.pop_front();
+}
+
+/// The oldest frame under way that begins with the same bytes; what the cable has lost is passed over.
+void kernel_path::arrived(node& on, sim::picoseconds at, std::span<const std::uint8_t> bytes) {
+    frame arrival;
+    for (auto& [name, from] : nodes_) {
+        const auto same = std::ranges::find_if(from.flying, [&](const frame& f) {
+            return f.bytes.size() <= bytes.size() && std::ranges::equal(f.bytes, bytes.first(f.bytes.size()));
+        });
+        if (same == from.flying.end()) continue;
+        arrival = std::move(*same);
+        from.flying.erase(same);
+        break;
+    }
+    arrival.arrived = at;
+    on.arrivals.push_back(std::move(arrival));
+    if (on.arrivals.size() > remembered) on.arrivals.pop_front();
+}
+
+void kernel_path::receiving(node& on, std::string_view what, const span& when,
+                            std::span<const sim::field> fields) {
+    const std::uint64_t number = get(fields, "number");
+    const auto found = on.receive.find(number);
+    if (found == on.receive.end()) return;
+    frame& f = found->second;
+    const auto step = [&](journey part, activity is, sim::picoseconds end) {
+        f.steps.push_back({part, is, end});
+    };
+    if (what == "packet") {
+        step(journey::completion, activity::transport, when.end);
+    } else if (what == "place") {
+        step(journey::completion, activity::transport, when.begin);
+        step(journey::completion, activity::placing, when.end);
+    } else if (what == "copy") {
+        step(journey::completion, activity::delivery_copy, when.end);
+    } else if (what == "complete") {
+        step(journey::completion, activity::completing, when.end);
+    } else if (what == "completed") {
+        on.number_of_slot[get(fields, "slot")] = number;
+    } else if (what == "backlog") {
+        step(journey::completion, activity::backlog, when.end);
+    } else if (what == "ip") {
+        step(journey::completion, activity::softirq, when.begin);
+        step(journey::completion, activity::network, when.end);
+    } else if (what == "udp") {
+        step(journey::completion, activity::network, when.begin);
+        step(journey::completion, activity::transport, when.end);
+    } else if (what == "wake") {
+        f.woken = true;
+        step(journey::completion, activity::wake, when.end);
+    } else if (what == "taken up") {
+        step(journey::take, f.woken ? activity::scheduler : activity::poll, when.begin);
+    } else if (what == "copy to user") {
+        step(journey::take, activity::copy_out, when.end);
+    } else if (what == "checksum") {
+        step(journey::take, activity::checksum_out, when.end);
+    } else if (what == "buffer") {
+        step(journey::take, activity::buffer, when.end);
+    }
+}
+
+void kernel_path::finish(node& on, std::uint64_t number, const span& call, bool by_library) {
+    const auto found = on.receive.find(number);
+    if (found == on.receive.end() || !found->second.of) return;
+    const frame f = std::move(found->second);
+    on.receive.erase(found);
+    const outgoing& m = *f.of;
+    message_anatomy done{.sender = f.sender,
+                         .receiver = on.name + ".nic",
+                         .bytes = m.bytes,
+                         .packets = m.frames,
+                         .measured = false,
+                         .path = {},
+                         .beside = {}};
+    sim::picoseconds at = m.begin;
+    const auto to = [&](sim::picoseconds when, journey part, activity what) {
+        if (when <= at) return;
+        const stage s{part, what};
+        if (!done.path.empty() && done.path.back().what == s)
+            done.path.back().end = when;
+        else
+            done.path.push_back({s, at, when});
+        at = when;
+    };
+    to(m.earlier, journey::post, activity::earlier);
+    for (const step& s : m.steps) to(s.end, s.part, s.what);
+    to(f.software.begin, journey::post, activity::ip);
+    to(std::min(f.software.end, f.doorbell), journey::post, activity::driver);
+    to(f.doorbell, journey::doorbell, activity::store);
+    to(f.fetch.begin, journey::descriptor, activity::turn);
+    to(f.fetch.end, journey::descriptor, activity::ring);
+    to(f.gather.begin, journey::payload, activity::turn);
+    to(std::min(f.gather.end, f.sent), journey::payload, activity::gather);
+    to(f.sent, journey::send, activity::room);
+    to(f.arrived, journey::wire, activity::frame);
+    to(f.scatter.begin, journey::data, activity::room);
+    to(f.scatter.end, journey::data, activity::scatter);
+    to(f.noted, journey::completion, activity::note);
+    if (f.handler.begin > at) {
+        to(f.asserted, journey::completion, activity::coalesce);
+        to(f.handler.begin, journey::completion, activity::delivery);
+        to(f.handler.end, journey::completion, activity::handler);
+    }
+    for (const step& s : f.steps) to(s.end, s.part, s.what);
+    to(call.begin, journey::take, activity::poll);
+    to(call.end, journey::take, by_library ? activity::returns : activity::trap);
+    if (!done.path.empty()) to_.add(std::move(done));
+}
+
+}  // namespace vinic::traces

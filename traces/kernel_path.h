@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "hw/sim/probe.h"
+#include "hw/sim/time.h"
+#include "traces/anatomy.h"
+#include "traces/stage.h"
+
+namespace vinic::traces {
+
+/// Follows the messages that a kernel carries over Ethernet cards (M-VIA, UDP) from the call that sends to
+/// the call that receives, and gives each to an anatomy: every stage from the probes of the software and
+/// blocks that it passes, each beginning where the one before ends. Of a message of several frames the last
+/// one is followed.
+class kernel_path : public sim::listener {
+public:
+    explicit kernel_path(anatomy& to);
+
+    void on_value(const sim::value_probe&, sim::picoseconds at, std::uint64_t bits,
+                  std::uint64_t floating) override;
+    void on_span(const sim::span_probe&, sim::picoseconds begin, sim::picoseconds end, std::string_view what,
+                 std::span<const sim::field> fields) override;
+    void on_packet(const sim::packet_probe&, sim::picoseconds at, std::span<const std::uint8_t> bytes,
+                   std::string_view note, std::span<const sim::field> fields) override;
+
+private:
+    enum class source : std::uint8_t {
+        vi_call,
+        vi_send,
+        vi_receive,
+        socket_call,
+        socket_send,
+        socket_receive,
+        driver_transmit,
+        driver_receive,
+        driver_handler,
+        register_write,
+        interrupt,
+        ring_fetch,
+        ring_status,
+        part,
+        frame_sent,
+        frame_received,
+        fifo_wait,
+        data
+    };
+    struct span {
+        sim::picoseconds begin = 0;
+        sim::picoseconds end = 0;
+    };
+    struct step {
+        journey part;
+        activity what;
+        sim::picoseconds end;
+    };
+    /// A message on its sender: what the software did, from its last but one frame on.
+    struct outgoing {
+        sim::picoseconds begin = 0;
+        sim::picoseconds earlier = 0;  ///< when its last but one frame was on the ring
+        std::vector<step> steps;
+        std::uint64_t bytes = 0;
+        std::uint64_t frames = 0;
+    };
+    using outgoing_ptr = std::shared_ptr<outgoing>;
+    /// A frame on its way, as far as it has come.
+    struct frame {
+        outgoing_ptr of;  ///< whose last frame it is; null: nobody's
+        std::string sender;
+        std::uint64_t first = 0;  ///< descriptor
+        span software;            ///< of the sender's driver
+        sim::picoseconds doorbell = 0;
+        span fetch, gather;
+        sim::picoseconds sent = 0;
+        std::vector<std::uint8_t> bytes;
+        sim::picoseconds arrived = 0;
+        span scatter;
+        sim::picoseconds noted = 0;
+        sim::picoseconds asserted = 0;
+        span handler;
+        std::vector<step> steps;  ///< of the receiver's software
+        bool woken = false;
+    };
+    using message_map = std::map<std::uint64_t, outgoing_ptr>;
+    struct node {
+        std::string name;
+        message_map vi_messages, socket_messages;
+        std::map<std::uint64_t, std::uint64_t> last_of_vi;    ///< the message that was posted last
+        std::map<std::uint64_t, frame> transmit;              ///< by number of the last descriptor
+        std::map<std::uint64_t, span> fetches, parts;         ///< by descriptor
+        std::map<std::uint64_t, sim::picoseconds> doorbells;  ///< by descriptors posted
+        std::deque<frame> flying;
+        std::deque<frame> arrivals;  ///< in the FIFO
+        std::map<std::uint64_t, frame> receive;
+        std::map<std::uint64_t, std::uint64_t> number_of_slot;
+        std::deque<sim::picoseconds> assertions;
+        span handler;
+    };
+    struct place {
+        source what;
+        node* at;
+    };
+
+    void sending(message_map& messages, node& on, std::string_view what, const span& when,
+                 std::span<const sim::field> fields);
+    static void sent(node& on, std::uint64_t number, sim::picoseconds at,
+                     std::span<const std::uint8_t> bytes);
+    void arrived(node& on, sim::picoseconds at, std::span<const std::uint8_t> bytes);
+    static void receiving(node& on, std::string_view what, const span& when,
+                          std::span<const sim::field> fields);
+    void finish(node& on, std::uint64_t number, const span& call, bool by_library);
+
+    anatomy& to_;
+    std::map<std::string, node> nodes_;
+    std::unordered_map<const sim::probe*, place> places_;  // looked up, never walked
+};
+
+}  // namespace vinic::traces
