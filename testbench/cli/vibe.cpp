@@ -47,19 +47,31 @@ std::vector<std::string> chosen_designs(const vibe_options& options) {
     return options.designs;
 }
 
+/// Designs keep their names as headings, and a cell that there is no number for is a dash.
+std::string text_of(const json& rows, const std::vector<std::string>& designs, bool colours) {
+    std::vector<std::string> head{"test", "case", "quantity"};
+    for (const auto& design : designs) head.push_back(vibe::name_of(design));
+    std::vector<std::vector<std::string>> cells;
+    for (const auto& row : rows) {
+        auto& line = cells.emplace_back();
+        for (const auto& key : head) line.push_back(row.contains(key) ? cell(row[key]) : "-");
+    }
+    return table(head, cells, colours);
+}
+
 }  // namespace
 
 status vibe_suite(const vibe_options& options) {
     output to(options.json.empty() ? "-" : options.json);
-    vibe::suite_run suite(
-        chosen_tests(options),
-        {.designs = chosen_designs(options), .settings = options.settings, .seed = options.seed});
+    const std::vector<std::string> designs = chosen_designs(options);
+    vibe::suite_run suite(chosen_tests(options),
+                          {.designs = designs, .settings = options.settings, .seed = options.seed});
     validation::simulations needed({.jobs = options.jobs, .progress = is_terminal(STDERR_FILENO)});
     suite.ask(needed);
     needed.run();
     const json rows = suite.rows(needed), failures = suite.failures(needed);
     if (options.json.empty()) {
-        to.commit(table_of_rows(rows, is_terminal(STDOUT_FILENO)));
+        to.commit(text_of(rows, designs, is_terminal(STDOUT_FILENO)));
     } else {
         to.commit(json_text({{"format", "vinic vibe 1"}, {"results", rows}, {"failures", failures}}));
     }

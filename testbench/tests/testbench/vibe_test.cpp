@@ -27,7 +27,8 @@ TEST(vibe, a_row_for_each_case_and_a_column_for_each_design) {
         const bool latency = row["test"] == "base latency";
         EXPECT_EQ(row["quantity"], latency ? "latency (us)" : "bandwidth (MB/s)");
         ASSERT_TRUE(row.contains("myvia") && row.contains("slow")) << row;
-        if (latency) EXPECT_GT(row["slow"].get<double>(), row["myvia"].get<double>()) << row;
+        if (!latency) continue;
+        EXPECT_GT(row["slow"].get<double>(), row["myvia"].get<double>()) << row;
     }
     EXPECT_EQ(rows[1]["case"], "4 bytes");
     EXPECT_EQ(rows[8]["case"], "window 2");
