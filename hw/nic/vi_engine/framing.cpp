@@ -84,14 +84,13 @@ std::vector<std::uint8_t> framing::prefix() const {
     return made;
 }
 
-void framing::writer::put_cell(std::vector<std::uint8_t>& to, bool last) {
+void framing::writer::put_cell(std::vector<std::uint8_t>& to, std::size_t from, bool last) const {
     std::array<std::uint8_t, cell_header> head{
         0, static_cast<std::uint8_t>(channel_ >> 12), static_cast<std::uint8_t>(channel_ >> 4),
         static_cast<std::uint8_t>(channel_ << 4 | (last ? last_cell : 0))};
     head[4] = link::crc8(std::span(head).first(4)) ^ check_offset;
     append(to, head);
-    to.insert(to.end(), cell_.begin(), cell_.begin() + cell_payload);
-    cell_.erase(cell_.begin(), cell_.begin() + cell_payload);
+    append(to, std::span(cell_).subspan(from, cell_payload));
 }
 
 std::vector<std::uint8_t> framing::writer::put(std::span<const std::uint8_t> contents, bool last) {
@@ -118,7 +117,10 @@ std::vector<std::uint8_t> framing::writer::put(std::span<const std::uint8_t> con
         append_big(end, link::crc32(end, crc_));
         append(cell_, end);
     }
-    while (cell_.size() >= cell_payload) put_cell(made, last && cell_.size() == cell_payload);
+    std::size_t done = 0;
+    for (; cell_.size() - done >= cell_payload; done += cell_payload)
+        put_cell(made, done, last && cell_.size() - done == cell_payload);
+    cell_.erase(cell_.begin(), cell_.begin() + static_cast<std::ptrdiff_t>(done));
     return made;
 }
 

@@ -43,7 +43,7 @@ public:
 
     private:
         friend class framing;
-        void put_cell(std::vector<std::uint8_t>& to, bool last);
+        void put_cell(std::vector<std::uint8_t>& to, std::size_t from, bool last) const;
 
         kind what_ = kind::plain;
         std::uint32_t crc_ = 0;

@@ -18,7 +18,10 @@ constexpr std::uint32_t config_command = 0x04, config_class = 0x08, config_cache
 constexpr std::uint32_t network_controller_class = 0x02800000;
 constexpr std::uint32_t word_bytes = 4;
 
-bool is_doorbell(std::uint32_t offset) { return offset >= card::vi_pages && offset < card::page_table; }
+constexpr std::uint32_t doorbells_end = card::queue_pages + card::max_queues * card::doorbell_page_bytes;
+static_assert(card::vi_pages + card::max_vis * card::doorbell_page_bytes == card::queue_pages);
+
+bool is_doorbell(std::uint32_t offset) { return offset >= card::vi_pages && offset < doorbells_end; }
 /// VIs first, completion queues behind them.
 std::uint32_t page_of(std::uint32_t offset) { return (offset - card::vi_pages) / card::doorbell_page_bytes; }
 
