@@ -336,8 +336,10 @@ TEST(ethernet_card, a_full_fifo_loses_frames_and_no_others) {
 
 TEST(ethernet_card, a_frame_that_is_too_long_says_so) {
     bench b;
-    b.receives = 16;
-    b.script.at(5 * us, [&] { b.put(receive_ring, 0, buffers, 100, 0); });
+    b.script.at(5 * us, [&] {
+        b.put(receive_ring, 0, buffers, 100, 0);
+        b.set(RECEIVE_POSTED, 1);
+    });
     b.script.at(20 * us, [&] { b.send_from_far(1000); });
     sc_core::sc_start();
     EXPECT_EQ(b.status(receive_ring, 0), std::uint32_t{DONE | TOO_LONG});
