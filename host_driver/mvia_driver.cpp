@@ -163,7 +163,10 @@ status mvia_driver::connect_vi(host::process&, const connection_setup& setup) {
 }
 
 void mvia_driver::disconnect_vi(host::process& on, std::uint32_t vi, vi_state next, bool keep) {
-    leave(*vis_.at(vi), next, keep);
+    // Who leaves tells first what has come: the peer's sends of that are done, not flushed.
+    const vi_ptr of = vis_.at(vi);
+    if (of->owed != 0) acknowledge(on, of);
+    leave(*of, next, keep);
     wait_until_left(on);
 }
 

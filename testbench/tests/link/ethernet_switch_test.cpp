@@ -94,10 +94,10 @@ TEST(ethernet_switch, stores_the_whole_frame_and_forwards_it) {
     sc_core::sc_start();
     ASSERT_EQ(b.stations[1]->received.size(), 1u);
     EXPECT_EQ(b.stations[1]->received[0], frame(address_of(0), address_of(1), 100));
-    // Preamble, 120 bytes of frame on the first cable, the switch, and the first byte on the second.
+    // Preamble, 118 bytes of frame on the first cable, the switch, and the first byte on the second.
     const picoseconds delay = b.net.cables()[0]->delay_ps();
-    EXPECT_EQ(b.stations[1]->heads[0], us + (8 + 120 + 1) * byte_ps + delay + 3 * us + byte_ps + delay);
-    EXPECT_EQ(b.stations[1]->tails[0] - b.stations[1]->heads[0], (8 + 120) * byte_ps);
+    EXPECT_EQ(b.stations[1]->heads[0], us + (8 + 118 + 1) * byte_ps + delay + 3 * us + byte_ps + delay);
+    EXPECT_EQ(b.stations[1]->tails[0] - b.stations[1]->heads[0], (8 + 118) * byte_ps);
 }
 
 TEST(ethernet_switch, drops_damaged_frames_and_runts) {
@@ -147,7 +147,7 @@ TEST(ethernet_switch, two_frames_of_one_instant_go_by_port) {
     ASSERT_EQ(b.stations[2]->received.size(), 2u);
     EXPECT_EQ(b.stations[2]->received[0], frame(address_of(0), address_of(2), 200));
     // The second one waits for the first: a frame and its gap.
-    EXPECT_EQ(b.stations[2]->heads[1] - b.stations[2]->heads[0], (8 + 218 + 2 + 12) * byte_ps);
+    EXPECT_EQ(b.stations[2]->heads[1] - b.stations[2]->heads[0], (8 + 218 + 12) * byte_ps);
 }
 
 TEST(ethernet_switch, a_loop_is_a_mistake) {

@@ -70,8 +70,7 @@ TEST(command_line, designs_are_listed_with_a_line_each) {
     EXPECT_EQ(outcome.status, 0);
     EXPECT_TRUE(contains(outcome.output, "myvia ")) << outcome.output;
     const json listed = json::parse(program().run("designs --json").output);
-    EXPECT_TRUE(
-        std::ranges::any_of(listed["designs"], [](const json& one) { return one["design"] == "myvia"; }));
+    EXPECT_TRUE(std::ranges::any_of(listed["designs"], [](const json& d) { return d["design"] == "myvia"; }));
 }
 
 TEST(command_line, parameters_show_value_and_where_it_came_from) {
