@@ -339,7 +339,7 @@ void add_validate(CLI::App& program, request& to) {
 
 void add_vibe(CLI::App& program, request& to) {
     CLI::App& verb = *program.add_subcommand("vibe", "VIBe's micro-benchmarks of VIPL, as one table");
-    verb.add_option("--design", to.vibe.designs, "Designs, a column each; all: those that ship")
+    verb.add_option("--design", to.vibe.designs, "Designs, a column each; all: those that ship and speak VI")
         ->type_name("NAME|FILE.yaml,...|all")
         ->delimiter(',')
         ->allow_extra_args(false)

@@ -34,10 +34,15 @@ std::vector<vibe::test> chosen_tests(const vibe_options& options) {
     return all;
 }
 
-/// The designs that are named, each checked; "all": those that ship.
+std::vector<std::string> vi_designs() {
+    std::vector<std::string> names = names_in(folders().designs, ".yaml");
+    std::erase_if(names, [](const std::string& name) { return load_design(name).transport.text != "vi"; });
+    return names;
+}
+
+/// The designs that are named, each checked; "all": those that ship and speak VI.
 std::vector<std::string> chosen_designs(const vibe_options& options) {
-    if (std::ranges::find(options.designs, "all") != options.designs.end())
-        return names_in(folders().designs, ".yaml");
+    if (std::ranges::find(options.designs, "all") != options.designs.end()) return vi_designs();
     for (const auto& name : options.designs) {
         platform_options one;
         one.design = name;
