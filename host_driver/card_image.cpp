@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "firmware/abi/chips.h"
+#include "firmware/abi/myvia_card.h"
 #include "hw/sim/error.h"
 
 namespace vinic::driver {
@@ -13,6 +15,13 @@ card_image make_card_image(const linker::image& linked) {
     if (!interface)
         throw sim::input_error("{}: no symbol card_interface: this is no firmware for a VI card", image.name);
     image.interface_address = *interface;
+    if (const auto chips = linked.address_of(abi::supported_chips_symbol))
+        image.chips = linked.word_at(*chips).value_or(0);
+    if (const auto doorbells = linked.address_of(abi::myvia::doorbell_interface_symbol)) {
+        const auto word = [&](std::uint32_t n) { return linked.word_at(*doorbells + 4 * n).value_or(0); };
+        image.doorbells = {
+            .kind = word(0), .sram = word(1), .size = word(2), .tokens = word(3), .token_slots = word(4)};
+    }
     for (const linker::image_segment& segment : linked.segments()) {
         card_image::segment& loaded = image.segments.emplace_back();
         loaded.address = segment.address;

@@ -21,6 +21,15 @@ struct card_image {
     std::vector<segment> segments;
     std::uint32_t end = 0;  ///< one past the highest byte that it needs
     std::uint32_t interface_address = 0;
+    std::uint32_t chips = 0;  ///< symbol `supported_chips` (firmware/abi/chips.h); 0: the image does not say
+    /// Symbol `doorbell_interface` (firmware/abi/myvia_card.h); kind 0: the image has none.
+    struct doorbell_interface {
+        std::uint32_t kind = 0;
+        std::uint32_t sram = 0;
+        std::uint32_t size = 0;
+        std::uint32_t tokens = 0;
+        std::uint32_t token_slots = 0;
+    } doorbells;
 };
 
 /// Throws input_error when the image has no card interface.

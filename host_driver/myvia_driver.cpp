@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "firmware/abi/card_map.h"
+#include "firmware/abi/chips.h"
 #include "firmware/abi/lanai_registers.h"
 #include "firmware/abi/wire_format.h"
 #include "host_driver/byte_order.h"
@@ -31,8 +32,7 @@ constexpr std::uint32_t low(std::uint64_t value) { return static_cast<std::uint3
 constexpr std::uint64_t packet_bytes_max = abi::route_bytes_max + sizeof(abi::packet_header) +
                                            sizeof(abi::rdma_header) + abi::packet_payload_max + 4;
 
-constexpr std::uint32_t isr = card_map::special_registers + abi::lanai9::ISR;
-constexpr std::uint32_t interrupt_mask = card_map::special_registers + abi::lanai9::EIMR;
+static_assert(std::uint32_t{abi::lanai4::ISR_HOST_SIG} == abi::lanai9::ISR_HOST_SIG);
 
 status from_card(std::uint32_t command_status) {
     switch (command_status) {
@@ -181,9 +181,21 @@ void myvia_driver::start(host::process& on, card_events& sink) {
         on, card_map::control,
         card_map::CONTROL_LANAI_RESET_REMOVE | std::uint32_t{card_map::CONTROL_INTERRUPT_ENABLE});
     wait_until_ready(on);
+    if (image_.doorbells.kind == myvia::doorbells_in_fifo) set_doorbell_fifo(on);
     set_dma_chains(on);
-    window_->store_big(on, interrupt_mask, abi::lanai9::ISR_HOST_SIG);
+    window_->store_big(on, interrupt_mask(), abi::lanai9::ISR_HOST_SIG);
     read_limits(on);
+}
+
+/// Special registers stand elsewhere on the LANai 4.
+std::uint32_t myvia_driver::isr() const {
+    return card_map::special_registers +
+           (image_.chips == abi::chip_lanai4 ? std::uint32_t{abi::lanai4::ISR} : abi::lanai9::ISR);
+}
+
+std::uint32_t myvia_driver::interrupt_mask() const {
+    return card_map::special_registers +
+           (image_.chips == abi::chip_lanai4 ? std::uint32_t{abi::lanai4::EIMR} : abi::lanai9::EIMR);
 }
 
 void myvia_driver::load_image(host::process& on) {
@@ -250,6 +262,12 @@ void myvia_driver::set_dma_chains(host::process& on) {
     window_->store_big(on, interface_word(offsetof(interface_block, go)), 1);
 }
 
+void myvia_driver::set_doorbell_fifo(host::process& on) {
+    constexpr std::uint32_t fifo_base = card_map::pointers + 4 * std::uint32_t{sizeof(std::uint32_t)};
+    window_->store_little(on, card_map::control, image_.doorbells.size & card_map::CONTROL_FIFO_SIZE_MASK);
+    window_->store_little(on, fifo_base, image_.doorbells.sram);
+}
+
 void myvia_driver::read_limits(host::process& on) {
     const auto get = [&](std::size_t offset) { return window_->load_big(on, interface_word(offset)); };
     limits_.vis = get(offsetof(interface_block, max_vis));
@@ -261,7 +279,7 @@ void myvia_driver::read_limits(host::process& on) {
     limits_.transfer_bytes = get(offsetof(interface_block, max_transfer_bytes));
     limits_.reliability_mask = static_cast<std::uint16_t>(get(offsetof(interface_block, reliability_mask)));
     limits_.rdma_read_mask = 0;
-    limits_.descriptors_per_queue = low(ring_slots);
+    limits_.descriptors_per_queue = slots();
     limits_.pages = low(page_table_entries);
     limits_.mtu_bytes = abi::packet_payload_max;
     limits_.hardware_version = myvia::interface_version;
@@ -291,13 +309,24 @@ status myvia_driver::command(host::process& on, myvia::command_op op,
     return from_card(window_->load_big(on, interface_word(offsetof(interface_block, command_status))));
 }
 
-status myvia_driver::open_process(host::process& on, std::uint32_t process) {
-    auto page = std::make_shared<myvia_doorbell_page>(
+std::shared_ptr<myvia_doorbells> myvia_driver::make_doorbells(std::uint32_t process) {
+    if (image_.doorbells.kind == myvia::doorbells_in_fifo)
+        return std::make_shared<myvia_doorbell_region>(*window_, cpu_.ram(), low(limits_.vis),
+                                                       credit_poll_clocks);
+    if (image_.doorbells.kind == myvia::doorbells_in_vi_pages)
+        return std::make_shared<myvia_vi_pages>(*window_, card_map::sram + image_.doorbells.sram,
+                                                low(limits_.vis));
+    return std::make_shared<myvia_doorbell_page>(
         *window_, cpu_.ram(), card_map::sram + doorbell_pages_ + process * myvia::doorbell_page_bytes,
         credit_poll_clocks);
-    const status result = command(on, myvia::command_open_process,
-                                  std::array{process, high(page->host_page()), low(page->host_page())});
-    if (result == status::success) processes_[process] = std::move(page);
+}
+
+status myvia_driver::open_process(host::process& on, std::uint32_t process) {
+    auto doorbells = make_doorbells(process);
+    const status result =
+        command(on, myvia::command_open_process,
+                std::array{process, high(doorbells->host_page()), low(doorbells->host_page())});
+    if (result == status::success) processes_[process] = std::move(doorbells);
     return result;
 }
 
@@ -313,17 +342,30 @@ status myvia_driver::vi_command(host::process& on, myvia::command_op op, const v
         on, op,
         std::array{setup.vi, setup.process, a.tag, std::uint32_t{a.reliability}, low(a.max_transfer_bytes),
                    enables(a.rdma_write, a.rdma_read), high(send_ring), low(send_ring), high(receive_ring),
-                   low(receive_ring), low(ring_slots), setup.send_queue.value_or(myvia::no_queue),
+                   low(receive_ring), slots(), setup.send_queue.value_or(myvia::no_queue),
                    setup.receive_queue.value_or(myvia::no_queue)});
 }
 
+std::uint32_t myvia_driver::slots() const {
+    const std::uint32_t tokens = image_.doorbells.token_slots;
+    return tokens == 0 ? low(ring_slots) : std::min(low(ring_slots), tokens);
+}
+
+std::shared_ptr<myvia_work_queue> myvia_driver::make_queue(const vi_setup& of, bool receive) {
+    const auto& doorbells = processes_.at(of.process);
+    if (image_.doorbells.token_slots == 0)
+        return std::make_shared<myvia_work_queue>(cpu_.ram(), doorbells, of.vi, receive, slots(),
+                                                  swap_clocks);
+    const std::uint32_t queue_bytes = image_.doorbells.token_slots * myvia::slot_bytes;
+    const std::uint32_t tokens =
+        card_map::sram + image_.doorbells.tokens + (2 * of.vi + (receive ? 1 : 0)) * queue_bytes;
+    return std::make_shared<myvia_token_queue>(*window_, tokens, image_.doorbells.token_slots, cpu_.ram(),
+                                               doorbells, of.vi, receive, slots(), swap_clocks);
+}
+
 status myvia_driver::create_vi(host::process& on, const vi_setup& setup, vi_queues& queues) {
-    const auto& doorbells = processes_.at(setup.process);
-    const auto slots = low(ring_slots);
-    auto send =
-        std::make_shared<myvia_work_queue>(cpu_.ram(), doorbells, setup.vi, false, slots, swap_clocks);
-    auto receive =
-        std::make_shared<myvia_work_queue>(cpu_.ram(), doorbells, setup.vi, true, slots, swap_clocks);
+    auto send = make_queue(setup, false);
+    auto receive = make_queue(setup, true);
     const status result = vi_command(on, myvia::command_create_vi, setup, send->ring(), receive->ring());
     if (result != status::success) return result;
     vis_[setup.vi] = {.send = send->ring(), .receive = receive->ring()};
@@ -410,10 +452,10 @@ void myvia_driver::send_control(host::process& on, const route& path, std::span<
 // sure that it was, and pushes the card's writes into memory, so an event that is not seen below sets it
 // anew.
 void myvia_driver::interrupt(host::context& on) {
-    if ((window_->load_big(on, isr) & abi::lanai9::ISR_HOST_SIG) == 0) return;
+    if ((window_->load_big(on, isr()) & abi::lanai9::ISR_HOST_SIG) == 0) return;
     interrupts.add();
-    window_->store_big(on, isr, abi::lanai9::ISR_HOST_SIG);
-    window_->load_big(on, isr);
+    window_->store_big(on, isr(), abi::lanai9::ISR_HOST_SIG);
+    window_->load_big(on, isr());
     bool any = false;
     while (take_event(on)) any = true;
     if (any) window_->store_big(on, interface_word(offsetof(interface_block, event_taken)), events_taken_);

@@ -81,8 +81,15 @@ private:
     void fill_interface(host::process& on);
     void wait_until_ready(host::process& on);
     void set_dma_chains(host::process& on);
+    void set_doorbell_fifo(host::process& on);
     void read_limits(host::process& on);
+    std::shared_ptr<myvia_doorbells> make_doorbells(std::uint32_t process);
+    std::shared_ptr<myvia_work_queue> make_queue(const vi_setup& of, bool receive);
+    /// Length of a work queue.
+    std::uint32_t slots() const;
     std::uint64_t retransmit_ticks() const;
+    std::uint32_t isr() const;
+    std::uint32_t interrupt_mask() const;
 
     status command(host::process& on, abi::myvia::command_op op, std::span<const std::uint32_t> arguments);
     status vi_command(host::process& on, abi::myvia::command_op op, const vi_setup& setup,
@@ -115,7 +122,7 @@ private:
     std::uint32_t events_taken_ = 0;
     kernel_mutex command_lock_;
     std::uint32_t command_number_ = 0;
-    std::map<std::uint32_t, std::shared_ptr<myvia_doorbell_page>> processes_;
+    std::map<std::uint32_t, std::shared_ptr<myvia_doorbells>> processes_;
     std::map<std::uint32_t, rings> vis_;
     std::map<std::uint32_t, queue_owner> queues_;
 };

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <utility>
 
+#include "firmware/abi/card_map.h"
 #include "firmware/abi/vi_descriptor.h"
 #include "host_driver/byte_order.h"
 
@@ -67,20 +68,48 @@ void contiguous_memory::write_big(std::uint64_t offset, std::uint32_t value) {
     ram_.write(begin_ + offset, std::bit_cast<std::array<std::byte, 4>>(big_endian(value)));
 }
 
-void myvia_doorbell_page::ring(host::process& on, myvia::doorbell_op op, std::uint32_t number,
-                               const std::uint32_t& data) {
+void myvia_credited_doorbells::ring(host::process& on, myvia::doorbell_op op, std::uint32_t number,
+                                    const std::uint32_t& data) {
     const host::poll_point credits{.key = host_page(),
                                    .cost = poll_clocks_,
                                    .watched = {.begin = host_page(), .bytes = sizeof(myvia::host_page)}};
     while (!has_credit()) on.poll(credits, [this] { return has_credit(); });
+    store(on, written_++, op, number, data);
+}
+
+void myvia_doorbell_page::store(host::process& on, std::uint32_t place, myvia::doorbell_op op,
+                                std::uint32_t number, const std::uint32_t& data) {
     const std::uint32_t entry =
-        page_ + (written_++ % myvia::doorbells_per_page) * std::uint32_t{sizeof(myvia::doorbell)};
+        page_ + (place % myvia::doorbells_per_page) * std::uint32_t{sizeof(myvia::doorbell)};
     card_.store_big(on, entry + offsetof(myvia::doorbell, data), data);
     card_.store_big(on, entry + offsetof(myvia::doorbell, what),
                     myvia::doorbell_valid | std::uint32_t{op} << 16 | number);
 }
 
-myvia_work_queue::myvia_work_queue(host::memory& ram, std::shared_ptr<myvia_doorbell_page> doorbells,
+void myvia_doorbell_region::store(host::process& on, std::uint32_t, myvia::doorbell_op op,
+                                  std::uint32_t number, const std::uint32_t& data) {
+    const std::uint32_t page = op == myvia::doorbell_arm_queue ? queues_ + number : number;
+    card_.store_big(on,
+                    abi::card_map::doorbells + page * abi::card_map::doorbell_page_bytes +
+                        std::uint32_t{op} * std::uint32_t{sizeof(std::uint32_t)},
+                    data);
+}
+
+// A word that was on its way while another thread wrote a later one takes its place: said again then.
+void myvia_vi_pages::ring(host::process& on, myvia::doorbell_op op, std::uint32_t number,
+                          const std::uint32_t& data) {
+    const bool arms = op >= myvia::doorbell_arm_send;
+    const std::uint32_t page = op == myvia::doorbell_arm_queue ? queues_ + number : number;
+    const std::uint32_t at = pages_ + page * myvia::doorbell_page_bytes + op * std::uint32_t{sizeof(data)};
+    const std::uint32_t what = myvia::doorbell_valid | (arms ? (arms_++ % 2048) << 20 : 0) | op << 16;
+    std::uint32_t said;
+    do {
+        said = data;
+        card_.store_big(on, at, what | (said & 0xFFFF));
+    } while (said != data);
+}
+
+myvia_work_queue::myvia_work_queue(host::memory& ram, std::shared_ptr<myvia_doorbells> doorbells,
                                    std::uint32_t vi, bool receive, std::uint32_t slots,
                                    host::clocks swap_clocks)
     : ring_(ram, std::uint64_t{slots} * myvia::slot_bytes, contiguous_memory::contents::any),
@@ -100,8 +129,15 @@ void myvia_work_queue::post(host::process& on, std::span<const std::byte, descri
     const auto slot = std::bit_cast<std::array<std::byte, descriptor_bytes>>(slot_of(program, where, handle));
     ring_.ram().write(ring_.begin() + slot_offset(posted_), slot);
     posted_from_[posted_ & (capacity() - 1)] = where;
+    hand_over(on, posted_, slot);
     ++posted_;
     doorbells_->ring(on, receive_ ? myvia::doorbell_receive : myvia::doorbell_send, vi_, posted_);
+}
+
+void myvia_token_queue::hand_over(host::process& on, std::uint32_t number,
+                                  std::span<const std::byte, descriptor_bytes> slot) {
+    card_.store_block(on, tokens_ + number % places_ * myvia::slot_bytes, slot);
+    card_.fence(on);
 }
 
 host::physical_range myvia_work_queue::status_of(std::uint32_t number) const {

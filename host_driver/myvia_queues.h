@@ -38,38 +38,102 @@ private:
     host::physical_address begin_;
 };
 
-/// A process's page of doorbells on the card, with its credits (myvia_card.h).
-class myvia_doorbell_page {
+/// How a process rings (myvia_card.h).
+class myvia_doorbells {
 public:
-    /// `page`: offset of the page in the card's window. `poll_clocks`: cost of a look at the credits.
-    myvia_doorbell_page(card_window& card, host::memory& ram, std::uint32_t page, host::clocks poll_clocks)
+    virtual ~myvia_doorbells() = default;
+
+    /// `data` is read as late as possible, so that the doorbells of two threads never run backwards.
+    virtual void ring(host::process& on, abi::myvia::doorbell_op op, std::uint32_t number,
+                      const std::uint32_t& data) = 0;
+    /// Where the card tells the process something; zero: it does not.
+    virtual host::physical_address host_page() const { return 0; }
+};
+
+/// With credits: the card writes how many doorbells it has taken.
+class myvia_credited_doorbells : public myvia_doorbells {
+public:
+    /// `poll_clocks`: cost of a look at the credits.
+    myvia_credited_doorbells(card_window& card, host::memory& ram, host::clocks poll_clocks)
         : card_(card),
-          page_(page),
           poll_clocks_(poll_clocks),
           host_page_(ram, host::page_bytes, contiguous_memory::contents::zero) {}
 
-    /// Two word writes, data first; waits for a free entry if need be. `data` is read as late as possible, so
-    /// that the doorbells of two threads never run backwards.
-    void ring(host::process& on, abi::myvia::doorbell_op op, std::uint32_t number, const std::uint32_t& data);
-
-    host::physical_address host_page() const { return host_page_.begin(); }
+    /// Waits for a credit if need be.
+    void ring(host::process& on, abi::myvia::doorbell_op op, std::uint32_t number,
+              const std::uint32_t& data) override;
+    host::physical_address host_page() const override { return host_page_.begin(); }
     std::uint32_t written() const { return written_; }
+
+protected:
+    /// The words of doorbell `place`, free running.
+    virtual void store(host::process& on, std::uint32_t place, abi::myvia::doorbell_op op,
+                       std::uint32_t number, const std::uint32_t& data) = 0;
+
+    card_window& card_;
 
 private:
     bool has_credit() const { return written_ - host_page_.read_big(0) < abi::myvia::doorbells_per_page; }
 
-    card_window& card_;
-    std::uint32_t page_;
     host::clocks poll_clocks_;
     contiguous_memory host_page_;
     std::uint32_t written_ = 0;
+};
+
+/// A process's page of doorbells on the card: two word writes, data first.
+class myvia_doorbell_page : public myvia_credited_doorbells {
+public:
+    /// `page`: offset of the page in the card's window.
+    myvia_doorbell_page(card_window& card, host::memory& ram, std::uint32_t page, host::clocks poll_clocks)
+        : myvia_credited_doorbells(card, ram, poll_clocks), page_(page) {}
+
+protected:
+    void store(host::process& on, std::uint32_t place, abi::myvia::doorbell_op op, std::uint32_t number,
+               const std::uint32_t& data) override;
+
+private:
+    std::uint32_t page_;
+};
+
+/// The pages of its VIs and completion queues in the card's doorbell region: one word write.
+class myvia_doorbell_region : public myvia_credited_doorbells {
+public:
+    /// `queues`: number of the page of completion queue 0.
+    myvia_doorbell_region(card_window& card, host::memory& ram, std::uint32_t queues,
+                          host::clocks poll_clocks)
+        : myvia_credited_doorbells(card, ram, poll_clocks), queues_(queues) {}
+
+protected:
+    void store(host::process& on, std::uint32_t place, abi::myvia::doorbell_op op, std::uint32_t number,
+               const std::uint32_t& data) override;
+
+private:
+    std::uint32_t queues_;
+};
+
+/// A page of SRAM for each VI and completion queue, whose words say how things stand: one word write.
+class myvia_vi_pages : public myvia_doorbells {
+public:
+    /// `pages`: offset of the first page in the card's window; `queues`: number of that of completion queue
+    /// 0.
+    myvia_vi_pages(card_window& card, std::uint32_t pages, std::uint32_t queues)
+        : card_(card), pages_(pages), queues_(queues) {}
+
+    void ring(host::process& on, abi::myvia::doorbell_op op, std::uint32_t number,
+              const std::uint32_t& data) override;
+
+private:
+    card_window& card_;
+    std::uint32_t pages_;
+    std::uint32_t queues_;
+    std::uint32_t arms_ = 0;
 };
 
 /// Ring of physical descriptors, 64 bytes each, in the card's byte order. `swap_clocks`: cost of turning a
 /// field round.
 class myvia_work_queue : public work_queue {
 public:
-    myvia_work_queue(host::memory& ram, std::shared_ptr<myvia_doorbell_page> doorbells, std::uint32_t vi,
+    myvia_work_queue(host::memory& ram, std::shared_ptr<myvia_doorbells> doorbells, std::uint32_t vi,
                      bool receive, std::uint32_t slots, host::clocks swap_clocks);
 
     std::uint32_t capacity() const override { return static_cast<std::uint32_t>(posted_from_.size()); }
@@ -84,6 +148,10 @@ public:
 
     host::physical_address ring() const { return ring_.begin(); }
 
+protected:
+    /// The slot has been written into the ring; what has to be done besides before the doorbell rings.
+    virtual void hand_over(host::process&, std::uint32_t, std::span<const std::byte, descriptor_bytes>) {}
+
 private:
     host::physical_range status_of(std::uint32_t number) const;
     std::uint64_t slot_offset(std::uint32_t number) const {
@@ -91,7 +159,7 @@ private:
     }
 
     contiguous_memory ring_;
-    std::shared_ptr<myvia_doorbell_page> doorbells_;
+    std::shared_ptr<myvia_doorbells> doorbells_;
     std::uint32_t vi_;
     bool receive_;
     host::clocks swap_clocks_;
@@ -100,11 +168,33 @@ private:
     std::uint32_t taken_ = 0;
 };
 
+/// The same, with slots written into the card besides: tokens.
+class myvia_token_queue : public myvia_work_queue {
+public:
+    /// `tokens`: offset of the queue's first token in the card's window; `places`: how many there are.
+    myvia_token_queue(card_window& card, std::uint32_t tokens, std::uint32_t places, host::memory& ram,
+                      std::shared_ptr<myvia_doorbells> doorbells, std::uint32_t vi, bool receive,
+                      std::uint32_t slots, host::clocks swap_clocks)
+        : myvia_work_queue(ram, std::move(doorbells), vi, receive, slots, swap_clocks),
+          card_(card),
+          tokens_(tokens),
+          places_(places) {}
+
+protected:
+    void hand_over(host::process& on, std::uint32_t number,
+                   std::span<const std::byte, descriptor_bytes> slot) override;
+
+private:
+    card_window& card_;
+    std::uint32_t tokens_;
+    std::uint32_t places_;
+};
+
 /// Ring of completion entries, big-endian, with the number of the pass as valid mark.
 class myvia_completion_queue : public completion_queue {
 public:
-    myvia_completion_queue(host::memory& ram, std::shared_ptr<myvia_doorbell_page> doorbells,
-                           std::uint32_t queue, std::uint32_t entries)
+    myvia_completion_queue(host::memory& ram, std::shared_ptr<myvia_doorbells> doorbells, std::uint32_t queue,
+                           std::uint32_t entries)
         : ring_(ram, std::uint64_t{entries} * sizeof(abi::myvia::completion_entry),
                 contiguous_memory::contents::zero),
           doorbells_(std::move(doorbells)),
@@ -133,7 +223,7 @@ private:
     void skip_forgotten();
 
     contiguous_memory ring_;
-    std::shared_ptr<myvia_doorbell_page> doorbells_;
+    std::shared_ptr<myvia_doorbells> doorbells_;
     std::uint32_t queue_;
     std::uint32_t entries_;
     std::uint32_t taken_ = 0;

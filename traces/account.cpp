@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 
+#include "firmware/abi/card_map.h"
 #include "firmware/abi/myvia_card.h"
 #include "hw/sim/simulation.h"
 #include "traces/fields.h"
@@ -23,6 +25,21 @@ bool carries_message(const abi::packet_header& h) {
 
 bool consumes_descriptor(const abi::packet_header& h) {
     return h.kind == abi::packet_send || (h.flags & abi::packet_immediate) != 0;
+}
+
+/// The VI whose send queue a word written to the card rings for: in a process's page of SRAM, in its own
+/// one, or in its page of the doorbell region (firmware/abi/myvia_card.h).
+std::optional<std::uint32_t> rings_for(std::uint64_t offset, std::uint32_t word) {
+    using namespace abi::myvia;
+    if (offset >= abi::card_map::doorbells) {
+        const std::uint64_t in_region = offset - abi::card_map::doorbells;
+        if (in_region % abi::card_map::doorbell_page_bytes != doorbell_send * sizeof(word)) return {};
+        return static_cast<std::uint32_t>(in_region / abi::card_map::doorbell_page_bytes);
+    }
+    if ((word & doorbell_valid) == 0 || ((word & ~doorbell_valid) >> 16) != doorbell_send) return {};
+    if (offset % doorbell_page_bytes == doorbell_send * sizeof(word))  // entries of a ring are 8 bytes apart
+        return static_cast<std::uint32_t>(offset % doorbell_pages_alignment / doorbell_page_bytes);
+    return word & 0xFFFF;
 }
 
 }  // namespace
@@ -106,10 +123,9 @@ void account::called(const std::string& node, const interval& when, std::string_
 }
 
 void account::written(card& at, const interval& when, std::span<const sim::field> fields) {
-    using namespace abi::myvia;
-    const auto word = static_cast<std::uint32_t>(get(fields, "data"));
-    if ((word & doorbell_valid) == 0 || ((word & ~doorbell_valid) >> 16) != doorbell_send) return;
-    vi_side& side = at.vis[word & 0xFFFF];
+    const auto vi = rings_for(get(fields, "offset"), static_cast<std::uint32_t>(get(fields, "data")));
+    if (!vi) return;
+    vi_side& side = at.vis[*vi];
     if (side.unrung.empty()) return;
     const path_ptr p = side.unrung.front();
     side.unrung.pop_front();

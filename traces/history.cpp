@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "firmware/abi/card_map.h"
 #include "hw/sim/simulation.h"
 #include "traces/fields.h"
 
@@ -58,6 +59,7 @@ void history::watch(const std::string& name, sim::probe& probe) {
     if (name.ends_with(".host.bridge.store")) return keep(source::store);
     if (name.ends_with(".host.bridge.write")) return keep(source::write);
     if (name.ends_with(".pci.write")) return keep(source::card_write, 0, true);
+    if (name.ends_with(".doorbells.doorbell")) return keep(source::doorbell, 0, true);
     if (name.ends_with(".lanai.exchange")) return keep(source::exchange, 0, true);
     if (name.ends_with(".send.part")) return keep(source::part, 0, true);
     if (name.ends_with(".receive.reception")) return keep(source::reception, 0, true);
@@ -165,8 +167,14 @@ void history::watcher::on_span(const sim::span_probe&, sim::picoseconds begin, s
         case source::write:
             on->writes.push_back(seen());
             return;
-        case source::card_write:
-            in->writes.push_back({begin, end, get(fields, "offset")});
+        case source::card_write: {
+            // A doorbell stands in the FIFO when its write has taken effect.
+            const bool queued = get(fields, "offset") >= abi::card_map::doorbells && in->doorbell.end == end;
+            in->writes.push_back({begin, end, queued ? in->doorbell.address : get(fields, "offset")});
+            return;
+        }
+        case source::doorbell:
+            in->doorbell = {begin, end, get(fields, "entry")};
             return;
         case source::exchange:
             in->core.push_back({begin,

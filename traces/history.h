@@ -73,6 +73,7 @@ public:
         std::deque<core_event> core;
         std::array<channel, 4> channels;
         std::deque<access> writes;      ///< posted writes, until they are in the SRAM at `address`
+        access doorbell;                ///< the last that the doorbell FIFO took; address: of its entry
         std::deque<access> parts;       ///< of the send engine; address: of its bytes
         std::deque<access> receptions;  ///< likewise
     };
@@ -91,6 +92,7 @@ private:
         store,
         write,
         card_write,
+        doorbell,
         exchange,
         dma_state,
         dma_pulse,

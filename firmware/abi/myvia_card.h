@@ -35,6 +35,37 @@ enum doorbell_op : uint32_t {
     doorbell_arm_queue = 5  // the same for the completion queue whose index stands in place of the VI's
 };
 
+// --- Other ways to ring. An image of firmware that has the symbol `doorbell_interface` takes doorbells in
+// another way than the one above; the driver reads it in the image, before anything runs.
+enum doorbell_kind : uint32_t {
+    // Through the card's doorbell region (card_map.h): VI n has its page n, completion queue n the page
+    // behind
+    // those of all VIs (card_interface.max_vis) and the n queues before. A word written to 4 * doorbell_op of
+    // a page rings, with the `data` of above. The driver gives the FIFO to the hardware when the card is
+    // ready. A process has at most doorbells_per_page doorbells on their way, counted as above.
+    doorbells_in_fifo = 1,
+    // Pages of SRAM, numbered as those of the region, in an array aligned to doorbell_pages_alignment: so
+    // bits
+    // 12 and up of an address, modulo that, are the page. The word at 4 * doorbell_op of a page says how
+    // things stand, and is not cleared: doorbell_valid | op << 16 | the lower 16 bits of what `data` is
+    // above.
+    // So that two words that arm are never equal, they have their number, modulo 2048, in bits 20 to 30.
+    // Nothing can be lost, so no credits are given.
+    doorbells_in_vi_pages = 2
+};
+inline constexpr uint32_t doorbell_pages_alignment = 0x80000;
+struct doorbell_interface_block {
+    uint32_t kind;              // doorbell_kind
+    const volatile void* sram;  // a word on the card: the FIFO, or the first page
+    uint32_t size;              // of the FIFO: 4 KB << size
+    // Tokens: a page of SRAM for each VI, in it `token_slots` slots (below) of the send queue, then as many
+    // of the receive queue. The library writes a slot there before it rings, and the firmware reads it there;
+    // of the ring in host memory, only what the card writes on completion is used. 0: there are none.
+    const volatile void* tokens;
+    uint32_t token_slots;
+};
+inline constexpr char doorbell_interface_symbol[] = "doorbell_interface";
+
 // --- Rings in host memory
 // --------------------------------------------------------------------------------------------- Work queue:
 // physically contiguous ring of slots of 64 bytes, big-endian: the descriptor's control segment and first two

@@ -1,7 +1,7 @@
 
 // What a VI packet looks like on the wire, behind the route bytes (which switches strip) and before the
-// CRC-32, which covers all of it, and the CRC-8. Big-endian. The first word has bit 31 clear, as Myrinet asks
-// (facts lanai_pcix.md B6).
+// CRC-32, which covers all of it (a LANai 4 makes none), and the CRC-8. Big-endian. The first word has bit 31
+// clear, as Myrinet asks (facts lanai_pcix.md B6).
 #pragma once
 
 #include <stdint.h>

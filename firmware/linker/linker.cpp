@@ -13,6 +13,7 @@
 #include <set>
 
 #include "firmware/abi/chips.h"
+#include "firmware/abi/myvia_card.h"
 #include "firmware/linker/output.h"
 
 namespace vinic::linker {
@@ -145,8 +146,8 @@ void linking::keep_reachable() {
     if (entry == globals_.end())
         throw image_error(fmt::format("{}: undefined entry '{}'", objects_.front().path, options_.entry));
     keep_definition(entry->second);
-    if (const auto chips = globals_.find(abi::supported_chips_symbol); chips != globals_.end())
-        keep_definition(chips->second);
+    for (const char* said : {abi::supported_chips_symbol, abi::myvia::doorbell_interface_symbol})
+        if (const auto found = globals_.find(said); found != globals_.end()) keep_definition(found->second);
     for (object& o : objects_)
         for (std::uint32_t n = 1; n < o.sections.size(); ++n)
             if (o.sections[n].type == SHT_INIT_ARRAY) keep(o, n, work);

@@ -5,27 +5,24 @@
 #pragma once
 
 #include "firmware/abi/myvia_card.h"
-#include "firmware/abi/vi_descriptor.h"
 #include "firmware/abi/wire_format.h"
+#include "firmware/common/descriptor.h"
 
 namespace vinic::myvia {
 
-inline constexpr uint32_t max_vis = 1024;
+using namespace common;
+
+inline constexpr uint32_t max_vis = variant::max_vis;
 inline constexpr uint32_t max_regions = 4096;
 inline constexpr uint32_t max_completion_queues = 256;
 inline constexpr uint32_t max_processes = 16;
 inline constexpr uint32_t max_segments = 252;
 inline constexpr uint32_t max_transfer_bytes = 65536;
 
-inline constexpr uint32_t page_bytes = 4096;
-
 // Results of a step: done, blocked until something arrives (the step is repeated then), or error bits of
 // vi_status_bit, which these two values never are.
 inline constexpr uint32_t step_done = 0;
 inline constexpr uint32_t step_blocked = 1;
-
-// Status bits as plain numbers: the enumerations of the contract mix badly with other integers.
-constexpr uint32_t when(bool condition, uint32_t bits) { return condition ? bits : 0; }
 
 // Work that waits for the main loop.
 enum work_bit : uint32_t {

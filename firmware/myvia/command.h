@@ -4,6 +4,7 @@
 // can touch it any more.
 #pragma once
 
+#include "firmware/common/route.h"
 #include "firmware/myvia/doorbell.h"
 
 namespace vinic::myvia {
@@ -55,10 +56,6 @@ inline void reset_queue(work_queue& queue, uint32_t ring_argument, uint32_t comp
     queue.completion_queue = completion_queue;
 }
 
-inline bool crosses_4_gib(uint32_t ring_low, uint32_t slots) {
-    return slots * slot_bytes - 1 > 0xFFFFFFFF - ring_low;
-}
-
 // The links of lists stay: a VI may still be in one from its former life.
 inline uint32_t create_vi() {
     const uint32_t index = argument(0), slots = argument(10), reliability = argument(3);
@@ -98,19 +95,8 @@ inline uint32_t set_vi() {
     return command_ok;
 }
 
-struct route_words {
-    uint32_t words[2];  // right-aligned: the last byte stands before the header
-    uint32_t first;     // the word in which it begins
-    uint32_t skip;      // bytes before it there
-};
-
-// Of the argument that says how long a route is, or that there is none.
-inline uint32_t route_bytes(uint32_t length) { return length == abi::myvia::route_loopback ? 0 : length; }
-
 inline route_words align_route(uint32_t length, uint32_t high_argument) {
-    const uint64_t left = join(network(argument(high_argument)), network(argument(high_argument + 1)));
-    const uint64_t right = length == 0 ? 0 : left >> (64 - 8 * length);
-    return {{network(high_word(right)), network(low_word(right))}, 2 - (length + 3) / 4, (8 - length) % 4};
+    return common::align_route(length, argument(high_argument), argument(high_argument + 1));
 }
 
 inline uint32_t connect_vi() {
@@ -168,10 +154,6 @@ inline uint32_t disconnect_vi() {
 
 // --- Regions
 
-inline uint32_t pages_of(const region& of) {
-    return (low_word(of.address) % page_bytes + of.length + page_bytes - 1) / page_bytes;
-}
-
 inline uint32_t set_region() {
     const uint32_t index = argument(0), handle = argument(1), length = argument(4), first_page = argument(5);
     const uint32_t entries = card_interface.host_page_table_entries;
@@ -202,36 +184,25 @@ inline uint32_t clear_region() {
 
 // --- Processes
 
-inline void list_open_processes() {
-    for (uint32_t i = 0; i != open_count; ++i) open_processes[i]->next = bells[i].next;
-    open_count = 0;
-    bells[0] = {&silent_doorbell, no_process};
-    for (process& one : processes) {
-        if (!one.open) continue;
-        open_processes[open_count] = &one;
-        bells[open_count++] = {one.next, one.index};
-    }
-    work = (work & ~work_bells) | (open_count > 1 ? work_bells : 0u);
-}
-
-inline uint32_t open_process() {
+template <typename doorbells>
+uint32_t open_process() {
     if (argument(0) >= max_processes) return command_bad_argument;
     process& opened = processes[argument(0)];
     if (opened.open) return command_wrong_state;
     opened.index = argument(0);
     opened.host_page = join(argument(1), argument(2));
     opened.taken = opened.reported = 0;
-    opened.next = doorbell_pages[opened.index].ring;
-    for (volatile doorbell& entry : doorbell_pages[opened.index].ring) entry.what = 0;
+    doorbells::open(opened);
     opened.open = 1;
-    list_open_processes();
+    doorbells::list();
     return command_ok;
 }
 
-inline uint32_t close_process() {
+template <typename doorbells>
+uint32_t close_process() {
     if (argument(0) >= max_processes) return command_bad_argument;
     processes[argument(0)].open = 0;
-    list_open_processes();
+    doorbells::list();
     return wait_for_channels(nullptr);
 }
 
@@ -288,15 +259,16 @@ inline uint32_t send_control() {
 
 // --- One at a time
 
-inline uint32_t execute(uint32_t operation) {
+template <typename doorbells>
+uint32_t execute(uint32_t operation) {
     if (operation == command_create_vi) return create_vi();
     if (operation == command_destroy_vi) return end_vi(vi_unused);
     if (operation == command_connect_vi) return connect_vi();
     if (operation == command_disconnect_vi) return disconnect_vi();
     if (operation == command_set_region) return set_region();
     if (operation == command_clear_region) return clear_region();
-    if (operation == command_open_process) return open_process();
-    if (operation == command_close_process) return close_process();
+    if (operation == command_open_process) return open_process<doorbells>();
+    if (operation == command_close_process) return close_process<doorbells>();
     if (operation == command_create_queue) return create_queue();
     if (operation == command_destroy_queue) return destroy_queue();
     if (operation == command_send_control) return send_control();
@@ -309,15 +281,17 @@ inline void command_is_done(uint32_t status) {
     card_interface.command_done = progress.seen;
 }
 
-inline void start_command() {
-    const uint32_t status = execute(card_interface.request.op);
+template <typename doorbells>
+void start_command() {
+    const uint32_t status = execute<doorbells>(card_interface.request.op);
     if (status < command_retries) return command_is_done(status);
     work |= work_command;
 }
 
-inline void run_command() {
+template <typename doorbells>
+void run_command() {
     if (card_interface.command_done == progress.seen) return;
-    if (!progress.waiting) return start_command();
+    if (!progress.waiting) return start_command<doorbells>();
     if ((progress.flushed != nullptr && progress.flushed->flushing) ||
         !short_reads.passed(progress.reads_position) || !payload_reads.passed(progress.payload_position) ||
         !writes.passed(progress.writes_position)) {
@@ -334,10 +308,12 @@ inline void run_command() {
     command_is_done(command_ok);
 }
 
-[[gnu::noinline]] inline void take_command() {
-    drain_doorbells();
+// What was rung before a command counts before it.
+template <typename doorbells>
+[[gnu::noinline]] void take_command() {
+    doorbells::drain();
     progress.seen = card_interface.command_number;
-    start_command();
+    start_command<doorbells>();
 }
 
 }  // namespace vinic::myvia

@@ -9,16 +9,6 @@
 
 namespace vinic::myvia {
 
-// The errors of vipl.md 1.3 that the card raises.
-enum vip_error : uint32_t {
-    vip_error_post_descriptor = 0,
-    vip_error_connection_lost = 1,
-    vip_error_receive_queue_empty = 2,
-    vip_error_vi_overrun = 3,
-    vip_error_rdma_write_protection = 4,
-    vip_error_rdma_write_abort = 6
-};
-
 struct completion_queue {
     uint64_t ring;
     uint32_t entries;  // 0: unused

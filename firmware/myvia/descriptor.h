@@ -14,6 +14,10 @@ namespace vinic::myvia {
     uint32_t count = queue.posted - queue.fetched;
     if (in_cache > of.cache_mask) return;
     const uint32_t slots_in_cache = of.cache_mask + 1;
+    if (has_tokens) {  // they are here: as many are looked at
+        queue.fetched += least(count, slots_in_cache - in_cache);
+        return;
+    }
     const uint32_t to_the_end = slots_in_cache - (queue.fetched & of.cache_mask);
     if (count > 1) count = least(least(count, slots_in_cache - in_cache), to_the_end);
     if (count == 0) return;
@@ -23,30 +27,11 @@ namespace vinic::myvia {
 }
 
 inline void fetch_send_slots(vi& of) { fetch_slots(of, of.send, of.send_slots, action_send_slots); }
+void prepare_targets(vi& of, uint32_t first);
 inline void fetch_receive_slots(vi& of) {
+    const uint32_t first = of.receive.fetched;
     fetch_slots(of, of.receive, of.receive_slots, action_receive_slots);
-}
-
-// Slots stand in the ring as the card wants them; natively this machine is the card.
-[[gnu::always_inline]] inline void decode([[maybe_unused]] descriptor& slot) {
-    if constexpr (!card_is_big_endian) {
-        slot.next = __builtin_bswap64(slot.next);
-        uint32_t* words = &slot.next_handle;
-        for (uint32_t i = 0; i != 6; ++i) words[i] = network(words[i]);
-        for (segment& one : slot.segments)
-            one = {__builtin_bswap64(one.address), network(one.handle), network(one.length)};
-    }
-}
-
-inline uint32_t segment_count(const descriptor& of) { return of.control_and_count & 0xFFFF; }
-inline uint32_t control_bits(const descriptor& of) { return of.control_and_count >> 16; }
-
-// Segments beyond the slot's are as the program wrote them.
-inline void decode_segment(const uint32_t* raw, segment& to) {
-    const uint32_t low = program(raw[0]), high = program(raw[1]);
-    to.address = join(high, low);
-    to.handle = program(raw[2]);
-    to.length = program(raw[3]);
+    if (has_tokens) prepare_targets(of, first);
 }
 
 // The slots that were fetched last have arrived, `wanted` of them to be looked at.
@@ -88,6 +73,12 @@ inline constexpr uint32_t immediate_bit = abi::vi_control_immediate << 16;  // o
                              (low_word(known.address) ^ low) | (target.generation ^ registrations);
     if (changed == 0 || find_target(of, slot, target))
         target.bytes = least(only.length, page_bytes - low % page_bytes);
+}
+
+// Of the slots from number `first` on.
+[[gnu::noinline]] inline void prepare_targets(vi& of, uint32_t first) {
+    for (uint32_t i = first; i != of.receive.fetched; ++i)
+        prepare_target(of, of.receive_slot(i), of.target(i));
 }
 
 // Segment `index` of a descriptor. Segments beyond the slot's are behind the 64th byte of the program's

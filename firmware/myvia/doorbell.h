@@ -1,6 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Doorbells: a page of SRAM for each open process, polled in turn.
+// What a doorbell makes the card do, and the processes that ring. Where doorbells are found is a policy that
+// the image is built with: pages of SRAM that the firmware polls (doorbell_pages.h), or the hardware's FIFO
+// (doorbell_fifo.h). It has
+//
+//   look()            what the main loop loads: 0 when nothing has rung
+//   take(what)        takes the doorbell that look() found
+//   poll_others()     those that look() does not see
+//   drain()           takes all that has rung
+//   open(), list()    a process has opened; the set of open processes has changed
+//   wake_bit          the bit of the ISR that doorbells set, which then says nothing else; 0: none
 #pragma once
 
 #include "firmware/myvia/send.h"
@@ -10,28 +19,16 @@ namespace vinic::myvia {
 struct process {
     uint32_t index;
     uint32_t open;
-    uint32_t taken;     // free running, counted by quarters of the page
+    uint32_t taken;     // free running, counted by quarters of what may stand there
     uint32_t reported;  // the count that the host was told
     uint64_t host_page;
-    volatile abi::myvia::doorbell* next;  // while another process opens or closes
+    volatile abi::myvia::doorbell* next;  // in its page, while another process opens or closes
+    uint32_t left;                        // doorbells until a quarter has been taken from the FIFO
 };
 inline process processes[max_processes];
 inline process* open_processes[max_processes];
 inline uint32_t open_count;
-
-// Where the next doorbell of each open process will ring. One process is the usual case; when none is open,
-// the first place holds a doorbell that never rings.
-struct bell {
-    volatile abi::myvia::doorbell* next;
-    uint32_t process;
-};
-inline bell bells[max_processes];
-inline volatile abi::myvia::doorbell silent_doorbell;
-
-struct doorbell_page {
-    volatile abi::myvia::doorbell ring[abi::myvia::doorbells_per_page];
-};
-alignas(abi::myvia::doorbell_page_bytes) inline doorbell_page doorbell_pages[max_processes];
+inline constexpr uint32_t quarter = abi::myvia::doorbells_per_page / 4;
 
 inline uint32_t credit_words[16];
 
@@ -50,16 +47,6 @@ inline void report_taken(process& of) {
 inline void report_all() {
     for (uint32_t i = 0; i != open_count; ++i)
         if (open_processes[i]->taken != open_processes[i]->reported) report_taken(*open_processes[i]);
-}
-
-inline constexpr uint32_t quarter = abi::myvia::doorbells_per_page / 4;
-
-// A quarter of the page has been taken; the page may be over.
-[[gnu::noinline]] inline void quarter_taken(uint32_t number) {
-    process& of = *open_processes[number];
-    of.taken += quarter;
-    if (of.taken % abi::myvia::doorbells_per_page == 0) bells[number].next = doorbell_pages[of.index].ring;
-    report_taken(of);
 }
 
 [[gnu::noinline]] inline void vi_overrun(vi& of) {
@@ -84,9 +71,22 @@ inline bool note_posted(vi& of, work_queue& queue, uint32_t posted) {
     if (of.send.fetching == 0) schedule(of);
 }
 
+// One descriptor for a connected VI that has none left to start, and it is on the card: the message starts.
+// The effects are those of send_doorbell. False: it is not so, and nothing has been done.
+[[gnu::always_inline]] inline bool express_token(vi& of, uint32_t posted) {
+    work_queue& queue = of.send;
+    const uint32_t slot = queue.posted;
+    if (posted - 1 != slot || slot - queue.completed > of.ring_mask) return false;
+    if (((queue.next ^ slot) | reinterpret_cast<uintptr_t>(scheduled_vis.head)) != 0) return false;
+    queue.posted = queue.fetched = posted;
+    if (!express_send(of) && !try_express_send(of)) schedule(of);
+    return true;
+}
+
 // One descriptor for a connected VI that has none left to start: its slot is fetched. The effects are those
 // of send_doorbell. False: it is not so, and nothing has been done.
 [[gnu::always_inline]] inline bool express_doorbell(vi& of, uint32_t posted) {
+    if constexpr (has_tokens) return express_token(of, posted);
     work_queue& queue = of.send;
     const uint32_t slot = queue.posted;
     if (posted - 1 != slot || slot - queue.completed > of.ring_mask) return false;
@@ -110,6 +110,11 @@ inline bool note_posted(vi& of, work_queue& queue, uint32_t posted) {
     const uint32_t slot = queue.posted;
     if ((((posted - 1) ^ slot) | (queue.fetched ^ slot) | queue.fetching) != 0) return false;
     if (slot - queue.completed > of.ring_mask || slot - queue.next > of.cache_mask / 2) return false;
+    if constexpr (has_tokens) {
+        queue.posted = queue.fetched = posted;
+        prepare_target(of, of.receive_slot(slot), of.target(slot));
+        return true;
+    }
     if (short_reads.full()) return false;
     const uint32_t low = slot_low(queue, slot, of.ring_mask);
     short_reads.post(join(queue.ring_high, low), &of.receive_slot(slot), abi::myvia::slot_bytes,
@@ -138,56 +143,13 @@ inline bool note_posted(vi& of, work_queue& queue, uint32_t posted) {
     if (!queue.armed) post_event(abi::myvia::event_completion_queue, index, 0, 0);
 }
 
-// A process may ring for its own VIs and queues only; anything else has no effect.
-[[gnu::noinline]] inline void handle_doorbell(uint32_t by, uint32_t what, uint32_t data) {
+// Doorbells of a VI in use that are none of the short ways.
+[[gnu::always_inline]] inline void operate(vi& of, uint32_t operation, uint32_t data) {
     using namespace abi::myvia;
-    const uint32_t receives = what ^ (doorbell_valid | doorbell_receive << 16);
-    if (receives < max_vis && vi_at(receives).bell == by && express_receive_doorbell(vi_at(receives), data))
-        return;
-    const uint32_t operation = what >> 16 & 0x7FFF;
-    const uint32_t index = what & 0xFFFF;
-    if (operation == doorbell_arm_queue) return arm_queue(index, data, by);
-    if (index >= max_vis || vi_at(index).process != by) return;
-    vi& of = vi_at(index);
     if (operation == doorbell_receive) return receive_doorbell(of, data);
     if (operation == doorbell_send) return send_doorbell(of, data);
     if (operation == doorbell_arm_send) return arm(of, of.send, event_completion_send, data);
     if (operation == doorbell_arm_receive) return arm(of, of.receive, event_completion_receive, data);
-}
-
-[[gnu::always_inline]] inline void take_doorbell(uint32_t number, uint32_t what) {
-    using namespace abi::myvia;
-    volatile doorbell* entry = bells[number].next;
-    const uint32_t by = bells[number].process;
-    const uint32_t data = entry->data;
-    entry->what = 0;
-    ++entry;
-    bells[number].next = entry;
-    const uint32_t sends = what ^ (doorbell_valid | doorbell_send << 16);
-    if (sends < max_vis && vi_at(sends).bell == by && express_doorbell(vi_at(sends), data)) [[likely]] {
-    } else {
-        handle_doorbell(by, what, data);
-    }
-    if (reinterpret_cast<uintptr_t>(entry) % (quarter * sizeof(doorbell)) == 0) quarter_taken(number);
-}
-
-// One doorbell of a process. False: it has not rung.
-[[gnu::noinline]] inline bool poll_doorbell(uint32_t number) {
-    const uint32_t what = bells[number].next->what;
-    if (what != 0) take_doorbell(number, what);
-    return what != 0;
-}
-
-// At most one of each process.
-inline void poll_other_doorbells() {
-    for (uint32_t number = 1; number < open_count; ++number) poll_doorbell(number);
-}
-
-// What was rung before a command counts before it.
-inline void drain_doorbells() {
-    for (uint32_t number = 0; number < open_count; ++number)
-        for (uint32_t i = 0; i != abi::myvia::doorbells_per_page && poll_doorbell(number); ++i) {
-        }
 }
 
 }  // namespace vinic::myvia

@@ -5,7 +5,11 @@
 #pragma once
 
 #include "firmware/abi/lanai_registers.h"
-#include "firmware/myvia/bytes.h"
+#include "firmware/common/bytes.h"
+
+namespace vinic::myvia {
+using namespace common;
+}
 
 namespace vinic::myvia::hardware {
 

@@ -9,9 +9,11 @@
 
 namespace vinic::myvia {
 
-inline constexpr uint32_t serviced_bits = hardware::ISR_RECV | hardware::ISR_BUFF | hardware::ISR_SEND |
-                                          hardware::ISR_WAKE0 | hardware::ISR_WAKE1 | hardware::ISR_WAKE2 |
-                                          hardware::ISR_TIME0 | hardware::ISR_TIME1;
+template <typename doorbells>
+inline constexpr uint32_t serviced_bits = ~doorbells::wake_bit&(hardware::ISR_RECV | hardware::ISR_BUFF |
+                                                                hardware::ISR_SEND | hardware::ISR_WAKE0 |
+                                                                hardware::ISR_WAKE1 | hardware::ISR_WAKE2 |
+                                                                hardware::ISR_TIME0 | hardware::ISR_TIME1);
 
 // Whoever waits for what has just come tries again.
 [[gnu::always_inline]] inline void wake_waiting() {
@@ -108,9 +110,13 @@ inline constexpr uint32_t serviced_bits = hardware::ISR_RECV | hardware::ISR_BUF
 // The upper half of the bits is 0, and a constant whose upper half is all ones fits an instruction.
 constexpr uint32_t tested(uint32_t bit) { return 0xFFFF0000 | bit; }
 
-inline uint32_t pending_bits() { return opaque(hardware::load(hardware::ISR) & serviced_bits); }
+template <typename doorbells>
+uint32_t pending_bits() {
+    return opaque(hardware::load(hardware::ISR) & serviced_bits<doorbells>);
+}
 
 // What somebody waits for first. A bit that comes up meanwhile is for the next turn.
+template <typename doorbells>
 [[gnu::always_inline]] inline void service(uint32_t bits) {
     using namespace hardware;
     if (bits & tested(ISR_SEND)) {
@@ -127,7 +133,7 @@ inline uint32_t pending_bits() { return opaque(hardware::load(hardware::ISR) & s
         poll_payload_reads();
         if ((bits &= tested(~ISR_WAKE1)) == 0) return;
     }
-    if (bits & tested(ISR_WAKE0)) {
+    if (doorbells::wake_bit == 0 && (bits & tested(ISR_WAKE0)) != 0) {
         store(ISR, ISR_WAKE0);
         poll_short_reads();
         if ((bits &= tested(~ISR_WAKE0)) == 0) return;
@@ -140,15 +146,16 @@ inline uint32_t pending_bits() { return opaque(hardware::load(hardware::ISR) & s
     service_rarely(bits);
 }
 
-[[gnu::noinline]] inline void do_work() {
+template <typename doorbells>
+[[gnu::noinline]] void do_work() {
     serve_wire();
-    if (card_interface.command_number != progress.seen) take_command();
+    if (card_interface.command_number != progress.seen) take_command<doorbells>();
     const uint32_t todo = work;
     work = todo & work_bells;
     if (todo & work_receive) run_receive();
     if (todo & work_send) run_send();
     if (todo & work_bells) {
-        poll_other_doorbells();
+        doorbells::poll_others();
         poll_write();  // no turn is without work then
     }
     constexpr uint32_t rare =
@@ -159,32 +166,36 @@ inline uint32_t pending_bits() { return opaque(hardware::load(hardware::ISR) & s
     if (todo & work_flush) run_flush();
     if (todo & work_events) run_events();
     if (todo & work_acknowledge) run_acknowledgements(false);
-    if (todo & work_command) run_command();
+    if (todo & work_command) run_command<doorbells>();
     if (todo & work_credits) report_all();
 }
 
 // One turn: one branch when there is nothing to do. Each kind of work gets its turn; blocks that were written
 // are taken one by one, when there is nothing else, so that a doorbell or a packet waits for one at most.
+template <typename doorbells>
 [[gnu::always_inline]] inline void poll() {
-    const volatile abi::myvia::doorbell* bell = bells[0].next;
+    const typename doorbells::place bell = doorbells::next();
     const volatile uint32_t* written = &writes.oldest->block.checksum;
+    [[maybe_unused]] const volatile uint32_t* read = &short_reads.oldest->block.checksum;
     const uint32_t seen = progress.seen;
     const uint32_t todo = work;
-    uint32_t what, done, asked, bits;
+    uint32_t what, done, asked, bits, fetched = 0;
     do {
-        what = bell->what;
+        what = doorbells::look(bell);
         done = *written;
+        if constexpr (doorbells::wake_bit != 0) fetched = *read;
         asked = card_interface.command_number ^ seen;
-        bits = pending_bits();
-    } while (hardware::moves_by_itself && (bits | what | done | asked | todo) == 0);
+        bits = pending_bits<doorbells>();
+    } while (hardware::moves_by_itself && (bits | what | done | fetched | asked | todo) == 0);
     const uint32_t seldom = asked | todo;
-    if ((bits | what | seldom) == 0) {
+    if ((bits | what | fetched | seldom) == 0) {
         poll_write();
         return;
     }
-    if (bits != 0) service(bits);
-    if (what != 0) take_doorbell(0, what);
-    if (seldom != 0) do_work();
+    if (bits != 0) service<doorbells>(bits);
+    if (fetched != 0) poll_short_reads();
+    if (what != 0) doorbells::take(what);
+    if (seldom != 0) do_work<doorbells>();
 }
 
 inline void publish_limits() {
@@ -196,14 +207,14 @@ inline void publish_limits() {
     card_interface.max_transfer_bytes = max_transfer_bytes;
     card_interface.reliability_mask =
         abi::vi_unreliable | abi::vi_reliable_delivery | abi::vi_reliable_reception;
-    card_interface.doorbell_pages = hardware::sram_address(doorbell_pages);
     card_interface.dma_chains[0] = hardware::sram_address(&short_reads.ring[0]);
     card_interface.dma_chains[1] = hardware::sram_address(&payload_reads.ring[0]);
     card_interface.dma_chains[2] = hardware::sram_address(&writes.ring[0]);
     card_interface.dma_chains[3] = hardware::sram_address(&credits.ring[0]);
 }
 
-inline void initialise() {
+template <typename doorbells>
+void initialise() {
     using namespace hardware;
     short_reads.initialise();
     payload_reads.initialise();
@@ -215,9 +226,11 @@ inline void initialise() {
     initialise_packets();
     for (vi& one : vis) one.process = one.bell = no_process;
     store(EIMR, ISR_HOST_SIG);
-    list_open_processes();
+    doorbells::initialise();
+    doorbells::list();
     progress.seen = card_interface.command_number;
     publish_limits();
+    doorbells::publish();
     card_interface.ready = 1;
 }
 

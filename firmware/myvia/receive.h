@@ -158,17 +158,11 @@ inline bool accept_sequence(vi& of, uint32_t sequence) {
     return false;
 }
 
-inline uint32_t check_receive_format(const descriptor& slot) {
-    const uint32_t control = control_bits(slot);
-    const bool good = (control & (abi::vi_control_reserved | abi::vi_op_mask)) == 0 && slot.reserved == 0 &&
-                      segment_count(slot) <= max_segments;
-    return when(!good, abi::vi_status_format_error);
-}
-
 // A receive descriptor for this packet's message. False: the packet must wait for it.
 inline bool descriptor_at_hand(vi& of) {
     if (of.receive.next != of.receive.fetched) return true;
     fetch_receive_slots(of);
+    if (has_tokens) return true;
     work |= short_reads.space() == 0 ? work_receive : 0u;
     return false;
 }
@@ -236,7 +230,7 @@ inline receive_step receive_data(vi& of, packet& what, uint32_t kind) {
     what.length = what.remaining = packet_length(what);
     clear(receive_window);
     if (kind == abi::packet_send && opens) {
-        const uint32_t status = check_receive_format(of.receive_slot(of.receive.next));
+        const uint32_t status = check_receive_format(of.receive_slot(of.receive.next), max_segments);
         if (status != 0) message_failed(of, what, status);
         if (of.state != abi::myvia::vi_connected) return packet_finished;
     }
@@ -332,7 +326,7 @@ inline constexpr uint32_t usual_flags = (abi::packet_immediate | abi::packet_wan
     vi& of = vi_at(network(what.words[header_ends]) >> 16);
     work_queue& queue = of.receive;
     if (out_of_turn(of, what) != 0 || queue.next == queue.fetched ||
-        check_receive_format(of.receive_slot(queue.next)) != 0 ||
+        check_receive_format(of.receive_slot(queue.next), max_segments) != 0 ||
         !writes.has_room(blocks_per_packet + completion_blocks))  // the wire may take some
         return false;
     serve_wire();

@@ -13,28 +13,6 @@ enum send_step : uint32_t { send_idle, send_blocked, send_more };
 
 // --- Checks (vipl.md 3, 6.2)
 
-inline uint32_t first_data_segment(const descriptor& of) {
-    return (control_bits(of) & abi::vi_op_mask) == abi::vi_op_rdma_write ? 1 : 0;
-}
-
-inline uint32_t operation_status(uint32_t control) {
-    const uint32_t operation = control & abi::vi_op_mask;
-    if (operation == abi::vi_op_rdma_write) return abi::vi_status_op_rdma_write;
-    return operation == abi::vi_op_rdma_read ? abi::vi_status_op_rdma_read : abi::vi_status_op_send;
-}
-
-// Status bits for what can be seen in the slot itself.
-inline uint32_t check_format(const vi& of, const descriptor& from) {
-    const uint32_t control = control_bits(from);
-    const uint32_t count = segment_count(from);
-    if ((control & abi::vi_control_reserved) != 0 || from.reserved != 0 || count > max_segments ||
-        (control & abi::vi_op_rdma_read) != 0)  // of both: RDMA read and the reserved operation
-        return abi::vi_status_format_error;
-    if ((control & abi::vi_op_rdma_write) != 0 && (count == 0 || from.segments[0].length != 0))
-        return abi::vi_status_format_error;
-    return when(from.length > of.limit, abi::vi_status_length_error);
-}
-
 // All segments: handles, ranges, and that their lengths add up. Sets the cursor to where `offset` is.
 inline uint32_t check_segments(const vi& of, send_message& message, descriptor& from,
                                segment_window& window) {
@@ -68,7 +46,7 @@ inline send_step begin_message(vi& of) {
     if (queue.next == queue.posted) return send_idle;
     if (queue.next == queue.fetched) {
         fetch_send_slots(of);
-        return queue.fetching != 0 ? send_idle : send_blocked;
+        if (!has_tokens) return queue.fetching != 0 ? send_idle : send_blocked;
     }
     if (queue.next - queue.completed >= send_records_per_vi) return send_idle;
     const descriptor& from = of.send_slot(queue.next);
@@ -81,7 +59,7 @@ inline send_step begin_message(vi& of) {
     message.segment = message.checked_segment;
     message.segment_offset = 0;
     of.resume_offset = 0;
-    message.error = check_format(of, from);
+    message.error = check_send_format(from, of.limit, max_segments);
     return send_more;
 }
 

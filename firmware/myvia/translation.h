@@ -4,37 +4,16 @@
 // cache of the page table in host memory. A miss fetches a line of eight entries.
 #pragma once
 
+#include "firmware/common/region.h"
 #include "firmware/myvia/card.h"
 #include "firmware/myvia/dma.h"
 
 namespace vinic::myvia {
 
-// A power of two in size: indexing is a shift.
-struct alignas(32) region {
-    uint64_t address;
-    uint32_t length;
-    uint32_t first_page;
-    uint32_t tag;
-    uint32_t rdma_enables;
-    uint32_t handle;  // 0: unused
-};
-static_assert(sizeof(region) == 32);
 inline region regions[max_regions];
 inline uint32_t registrations;  // counts changes: what was found out before may not be true any more
 
-// The region that `handle` names, if it is there and belongs to `tag`.
-inline region* find_region(uint32_t handle, uint32_t tag) {
-    const uint32_t index = (handle & ((1u << abi::myvia::handle_region_bits) - 1)) - 1;
-    if (index >= max_regions) return nullptr;
-    region* found = opaque(&regions[index]);
-    if (found->handle != handle || found->tag != tag) return nullptr;
-    return found;
-}
-
-inline bool contains(const region& where, uint64_t address, uint32_t length) {
-    const uint64_t offset = address - where.address;
-    return high_word(offset) == 0 && length <= where.length && low_word(offset) <= where.length - length;
-}
+inline region* find_region(uint32_t handle, uint32_t tag) { return find_region(regions, handle, tag); }
 
 // --- Cache of the page table
 

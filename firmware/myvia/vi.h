@@ -8,9 +8,6 @@
 
 namespace vinic::myvia {
 
-using descriptor = abi::myvia::slot;
-using segment = abi::myvia::slot_segment;
-
 inline constexpr uint32_t no_process = 0xFFFFFFFF;  // of a VI that is not in use
 
 inline constexpr uint32_t cached_slots = 4;  // slot n stands in place n % 4
@@ -89,6 +86,16 @@ enum send_obstacle : uint32_t {
     obstacle_window = 1u << 3    // too many packets are not acknowledged
 };
 
+// Slots that the library wrote (variant::token_slots).
+inline constexpr bool has_tokens = variant::token_slots != 0;
+inline constexpr uint32_t token_places = has_tokens ? variant::token_slots : 1;
+struct alignas(page_bytes) token_page {
+    descriptor send[token_places];
+    descriptor receive[token_places];
+};
+static_assert(sizeof(token_page) == page_bytes);
+inline token_page token_pages[has_tokens ? max_vis : 1];
+
 // A power of two in size: indexing is a shift, not a multiplication.
 struct alignas(1024) vi {
     uint32_t index, state, process, tag, reliability, max_transfer, rdma_enables;
@@ -134,8 +141,13 @@ struct alignas(1024) vi {
     descriptor receive_slots[cached_slots];
     receive_target receive_targets[cached_slots];
 
-    descriptor& send_slot(uint32_t number) { return place_of(send_slots, number); }
-    descriptor& receive_slot(uint32_t number) { return place_of(receive_slots, number); }
+    descriptor& send_slot(uint32_t number) {
+        return has_tokens ? token_pages[index].send[number % token_places] : place_of(send_slots, number);
+    }
+    descriptor& receive_slot(uint32_t number) {
+        return has_tokens ? token_pages[index].receive[number % token_places]
+                          : place_of(receive_slots, number);
+    }
     receive_target& target(uint32_t number) { return place_of(receive_targets, number); }
 };
 

@@ -161,7 +161,8 @@ void dma_channel::begin_read() {
     dma_.master_.start(read_job_);
 }
 
-/// The burst's slots follow its data phases, each one clock after the word that it stores.
+/// The burst's slots follow its data phases, each one clock after the word that it stores: the only one, which
+/// may hold bytes of two data phases, after the last.
 void dma_channel::on_burst(bus::job& job, std::uint64_t offset, std::uint64_t count,
                            const bus::tenure_schedule& when) {
     if (&job != &read_job_ || dropping_) return;
@@ -181,7 +182,7 @@ void dma_channel::on_burst(bus::job& job, std::uint64_t offset, std::uint64_t co
             --storing_;
             if (jobs_ == 0 && storing_ == 0) transfer_done();
         },
-        data_rank + number_, speed, first);
+        data_rank + number_, speed, slots > 1 ? first : last);
 }
 
 void dma_channel::on_cut(bus::job& job, std::uint64_t offset, std::uint64_t count,

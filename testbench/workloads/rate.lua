@@ -6,6 +6,7 @@ local sizes = argument { name = "sizes", default = message_sizes(65536), min = 0
 local count = argument { name = "count", default = 200, min = 1, help = "Measured messages of each size" }
 local warmup = argument { name = "warmup", default = 50, min = 0, help = "Messages before those" }
 local window = argument { name = "window", default = 32, min = 2, max = 256, help = "Most messages under way" }
+local vis = argument { name = "vis", default = 1, min = 1, max = 128, help = "VIs that messages go over in turn" }
 local reliability = argument { name = "reliability", default = "unreliable", choices = reliability_levels,
     help = "unreliable, delivery or reception" }
 
@@ -13,35 +14,50 @@ needs_nodes(2)
 local largest = largest_of(sizes)
 expect_rows(#sizes)
 local share = window // 2
+if 2 * share % vis ~= 0 then error("vis: expected a divisor of " .. 2 * share .. ", the messages under way") end
 local phase = barrier(2)
 local started
+
+-- Endpoints of one process, which share its card and protection tag and among them so many descriptors.
+local function open_endpoints(o)
+    local ends = {}
+    for i = 1, vis do
+        local first = ends[1] or {}
+        ends[i] = open_endpoint { bytes = largest, sends = math.max(1, o.sends // vis),
+            receives = math.max(i == 1 and 4 or 1, o.receives // vis), reliability = reliability, nic = first.nic,
+            tag = first.tag }
+    end
+    return ends
+end
 
 -- Both sides handle completions in batches, as programs that want messages a second do: half a window is posted, then
 -- half a window is taken.
 process(0, function()
-    local e = open_endpoint { bytes = largest, sends = window, receives = 4, reliability = reliability }
-    e:call(1, "rate")
-    local half, unacknowledged = 0, 0
+    local ends = open_endpoints { sends = window, receives = 4 }
+    for i, e in ipairs(ends) do e:call(1, "rate" .. i) end
+    local e = ends[1] -- credits come over the first
+    local half, unacknowledged, done = 0, 0, 0
+
+    local function take_batch()
+        e:again(e:receive())
+        for _ = 1, share do
+            ends[done % vis + 1]:sent()
+            done = done + 1
+        end
+        unacknowledged = unacknowledged - 1
+    end
 
     local function send_batches(n)
         for _ = 1, n do
-            if unacknowledged == 2 then
-                e:again(e:receive())
-                for _ = 1, share do e:sent() end
-                unacknowledged = unacknowledged - 1
-            end
-            for i = 1, share do e:send(half * share + i) end
+            if unacknowledged == 2 then take_batch() end
+            for i = half * share, half * share + share - 1 do ends[i % vis + 1]:send(i // vis + 1) end
             half, unacknowledged = 1 - half, unacknowledged + 1
         end
     end
 
     for _, size in ipairs(sizes) do
-        while unacknowledged > 0 do
-            e:again(e:receive())
-            for _ = 1, share do e:sent() end
-            unacknowledged = unacknowledged - 1
-        end
-        for i = 1, 2 * share do e:prepare(i, size) end
+        while unacknowledged > 0 do take_batch() end
+        for i = 0, 2 * share - 1 do ends[i % vis + 1]:prepare(i // vis + 1, size) end
         send_batches((warmup + share - 1) // share)
         phase()
         started = measure()
@@ -51,18 +67,21 @@ process(0, function()
 end, "sender")
 
 process(1, function()
-    local e = open_endpoint { bytes = largest, sends = 1, receives = 2 * share, reliability = reliability }
+    local ends = open_endpoints { sends = 1, receives = 2 * share }
+    for i, e in ipairs(ends) do e:listen("rate" .. i) end
+    local e = ends[1]
     e:prepare(1, 0)
-    e:listen("rate")
-    local answering = false
+    local answering, taken = false, 0
 
     local function receive_batches(n)
         local finished
         for batch = 1, n do
             for i = 1, share do
-                local d = e:receive()
+                local from = ends[taken % vis + 1]
+                taken = taken + 1
+                local d = from:receive()
                 if batch == n and i == share then finished = measured() end
-                e:again(d)
+                from:again(d)
             end
             if answering then e:sent() end
             e:send(1)

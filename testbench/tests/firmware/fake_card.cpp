@@ -41,7 +41,7 @@ void reset_firmware() {
     clear(engine_done);
     clear(acknowledging_vis), clear(flushing_vis), clear(receive_window), clear(events), clear(epochs);
     clear(completion_queues), clear(acknowledge_timer), clear(retransmit_timer), clear(registrations);
-    clear(processes), clear(open_processes), clear(bells), clear(open_count), clear(doorbell_pages);
+    clear(processes), clear(open_processes), clear(bells), clear(open_count), clear(doorbell_page_of);
     clear(progress);
     clear(short_reads), clear(payload_reads), clear(writes), clear(credits);
     auto& interface = const_cast<abi::myvia::card_interface_block&>(card_interface);
@@ -70,7 +70,7 @@ fake_card::fake_card(const fake_settings& settings) : random(settings.seed), set
     card_interface.host_page_table_entries = page_table_entries;
     card_interface.retransmit_ticks = 150;  // turns: long enough for a packet of 252 segments
     card_interface.retransmit_limit = 20;
-    myvia::initialise();
+    myvia::initialise<doorbells>();
     for (unsigned i = 0; i != 4; ++i) channels_[i].block = card_interface.dma_chains[i];
     open_process(0);
 }
@@ -209,7 +209,7 @@ void fake_card::deliver(const bytes& packet, bool corrupt) {
 }
 
 void fake_card::step() {
-    myvia::poll();
+    myvia::poll<doorbells>();
     unsigned order[6] = {0, 1, 2, 3, 4, 5};
     std::shuffle(order, order + 6, random);
     for (unsigned part : order) {
@@ -293,6 +293,7 @@ library_vi fake_card::create_vi(uint32_t index, abi::vi_reliability reliability,
         {index, process, tag, reliability, max_transfer, rdma, 0, static_cast<uint32_t>(made.send.ring), 0,
          static_cast<uint32_t>(made.receive.ring), slots, send_queue, receive_queue});
     if (status != 0) throw std::runtime_error("create_vi failed");
+    page_owners_[index] = process;
     return made;
 }
 
@@ -315,6 +316,7 @@ void fake_card::create_queue(uint32_t index, uint32_t entries, uint32_t process)
     if (command(abi::myvia::command_create_queue,
                 {index, 0, static_cast<uint32_t>(made.ring), entries, process}) != 0)
         throw std::runtime_error("create_queue failed");
+    page_owners_[card_interface.max_vis + index] = process;
     queues_[index] = made;
 }
 
@@ -366,12 +368,27 @@ bytes fake_card::read(const memory_region& from, uint64_t address, size_t length
 
 void fake_card::ring(abi::myvia::doorbell_op op, uint32_t index, uint32_t data, uint32_t process) {
     using namespace abi::myvia;
+    if (doorbells_in_fifo) return ring_in_region(op, index, data, process);
     auto* page_of_process = reinterpret_cast<volatile doorbell*>(
         sram(card_interface.doorbell_pages + process * doorbell_page_bytes));
     volatile doorbell& entry = page_of_process[doorbell_heads_[process]++ % doorbells_per_page];
     if (entry.what != 0) throw std::runtime_error("doorbell queue overrun by the test");
     entry.data = data;
     entry.what = doorbell_valid | static_cast<uint32_t>(op) << 16 | index;
+}
+
+// Pages of others are not mapped.
+void fake_card::ring_in_region(abi::myvia::doorbell_op op, uint32_t index, uint32_t data, uint32_t process) {
+    using namespace abi::myvia;
+    const uint32_t page_number = op == doorbell_arm_queue ? card_interface.max_vis + index : index;
+    const auto owner = page_owners_.find(page_number);
+    if (owner == page_owners_.end() || owner->second != process) return;
+    volatile auto& entry = myvia::fifo_ring[fifo_head_++ % myvia::fifo_entries];
+    if (entry.address != abi::card_map::doorbell_entry_free)
+        throw std::runtime_error("doorbell FIFO overrun by the test");
+    entry.data = data;
+    entry.address = page_number * abi::card_map::doorbell_page_bytes + 4 * op;
+    isr_ |= abi::lanai9::ISR_WAKE0;
 }
 
 // What the library makes of a descriptor: each field turned round (myvia_card.h).

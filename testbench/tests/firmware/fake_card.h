@@ -14,12 +14,21 @@
 #include <string>
 #include <vector>
 
+#include "firmware/myvia/variant.h"
+
+// After the variant.
 #include "firmware/abi/vi_descriptor.h"
+#include "firmware/myvia/doorbell_fifo.h"
+#include "firmware/myvia/doorbell_pages.h"
 #include "firmware/myvia/main_loop.h"
 
 namespace vinic::testbench {
 
 using bytes = std::vector<uint8_t>;
+
+// How doorbells reach the firmware: CMakeLists.txt builds the tests for each way.
+using doorbells = myvia::VINIC_DOORBELLS;
+inline constexpr bool doorbells_in_fifo = doorbells::wake_bit != 0;
 
 struct fake_settings {
     unsigned seed = 1;
@@ -146,6 +155,7 @@ private:
     uint64_t physical(const memory_region& of, uint64_t address) const;
     uint32_t load_big(uint64_t at) const;
     void store_big(uint64_t at, uint32_t value);
+    void ring_in_region(abi::myvia::doorbell_op op, uint32_t index, uint32_t data, uint32_t process);
     void require_idle_send_engine() const;
     void run_dma(unsigned number);
     void leave();
@@ -165,6 +175,8 @@ private:
     uint32_t event_index_ = 0, event_pass_ = 1, events_taken_ = 0;
     std::map<uint32_t, queue_ring> queues_;
     std::map<uint32_t, uint32_t> doorbell_heads_;
+    uint32_t fifo_head_ = 0;
+    std::map<uint32_t, uint32_t> page_owners_;  // of the doorbell region: which process has the page mapped
     channel channels_[4];
     unsigned steps_ = 0;
     uint32_t isr_ = 0, timers_[2] = {};

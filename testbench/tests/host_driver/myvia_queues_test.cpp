@@ -147,6 +147,40 @@ struct completion_writer {
     }
 };
 
+// Pages of 4 KB from 0x808000 on (facts lanai_pcix.md B5): VI 3 has the fourth, queue 2 the third behind 8
+// VIs.
+TEST(myvia_doorbell_region, a_doorbell_is_one_word_in_the_page_of_its_vi_or_queue) {
+    queues t;
+    t.spawn(0, [&](host::process& self, host::address_space&) {
+        myvia_doorbell_region region(*t.window, t.m.ram, 8, 20);
+        const std::uint32_t count = 70000, seen = 6;
+        region.ring(self, myvia::doorbell_receive, 3, count);
+        region.ring(self, myvia::doorbell_arm_queue, 2, seen);
+        EXPECT_EQ(t.window->load_big(self, 0x808000 + 3 * 0x1000 + 4 * 2), count);
+        EXPECT_EQ(t.window->load_big(self, 0x808000 + 10 * 0x1000 + 4 * 5), seen);
+        EXPECT_EQ(region.written(), 2u);
+    });
+    t.run();
+}
+
+TEST(myvia_vi_pages, a_word_says_how_things_stand_and_two_that_arm_differ) {
+    queues t;
+    t.spawn(0, [&](host::process& self, host::address_space&) {
+        myvia_vi_pages pages(*t.window, 0x80000, 8);
+        const std::uint32_t count = 0x12345, seen = 6;
+        pages.ring(self, myvia::doorbell_send, 3, count);
+        EXPECT_EQ(t.window->load_big(self, 0x83004),
+                  0x80012345u);  // valid, send, the lower half of the count
+        pages.ring(self, myvia::doorbell_arm_receive, 3, seen);
+        EXPECT_EQ(t.window->load_big(self, 0x83010), 0x80040006u);
+        pages.ring(self, myvia::doorbell_arm_receive, 3, seen);
+        EXPECT_EQ(t.window->load_big(self, 0x83010), 0x80140006u);
+        pages.ring(self, myvia::doorbell_arm_queue, 2, seen);
+        EXPECT_EQ(t.window->load_big(self, 0x8A014), 0x80250006u);
+    });
+    t.run();
+}
+
 TEST(myvia_completion_queue, entries_are_told_by_their_pass) {
     queues t;
     t.spawn(0, [&](host::process&, host::address_space&) {

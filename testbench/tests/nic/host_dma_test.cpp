@@ -103,6 +103,24 @@ TEST(host_dma, host_to_card_in_clocks) {
     EXPECT_FALSE(b.dma.channel(0).busy());
 }
 
+// Bytes 6 and 7 of one word of the bus and 0 and 1 of the next fill one word of SRAM: its slot follows the
+// second data phase, two of the LANai's clocks after the first.
+TEST(host_dma, a_word_of_two_data_phases_is_stored_after_the_second) {
+    bench b;
+    const auto data = counted(4);
+    std::ranges::copy(data, b.host.memory.begin() + 0x106);
+    b.dma.channel(0).set_base(0x1000);
+    b.put_block(0x1000, to_card | terminal, 4, 0x2000, host_base + 0x106);
+    b.pulse_in(0, 1);
+    sc_core::sc_start();
+    ASSERT_EQ(b.host.scheduled.size(), 1u);
+    const auto& when = b.host.scheduled[0].schedule;
+    EXPECT_EQ(when.done_at - when.first_data_at, 2 * cycle_ps);
+    EXPECT_EQ(b.log.spans.at("dma.channel0.payload").at(0).end,
+              (b.clock.domain().edge_after(when.done_at) + 1) * cycle_ps);
+    EXPECT_EQ(b.sram_bytes(0x2000, 4), data);
+}
+
 TEST(host_dma, card_to_host_reads_the_sram_ahead) {
     bench b(test::settings{{"dma.fifo_bytes", "128"}});
     const auto data = counted(256);

@@ -96,7 +96,13 @@ INSTANTIATE_TEST_SUITE_P(
                      testing::Values(network{"bit_errors", " --set link.bit_error_rate=1e-5"},
                                      network{"drops", " --set link.drop_rate=0.05"},
                                      network{"both",
-                                             " --set link.bit_error_rate=5e-6 --set link.drop_rate=0.02"}),
+                                             " --set link.bit_error_rate=5e-6 --set link.drop_rate=0.02"},
+                                     network{"both_on_gm",
+                                             " --design gm_pci64b --set link.bit_error_rate=5e-6 "
+                                             "--set link.drop_rate=0.02"},
+                                     network{"both_on_myvia2",
+                                             " --design myvia2 --set link.bit_error_rate=5e-6 "
+                                             "--set link.drop_rate=0.02"}),
                      testing::Range(1, 4)),
     [](const auto& of) {
         return std::string(std::get<0>(of.param)) + "_" + std::get<1>(of.param).name + "_" +

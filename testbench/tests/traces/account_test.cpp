@@ -69,7 +69,7 @@ struct world {
         a.vipl.span_.report(t, t + 100, "VipPostSend",
                             {{"card", 0}, {"vi", 5}, {"slot", send_slot}, {"bytes", 8}});
         a.nic.pci.span_.report(t + 150, t + 200, "write",
-                               {{"offset", 4}, {"bytes", 4}, {"data", doorbell_of_vi_5}});
+                               {{"offset", 8}, {"bytes", 4}, {"data", doorbell_of_vi_5}});
         a.nic.dma.channel0.span_.report(
             t + 300, t + 400, "to card",
             {{"host_address", 0x1000}, {"bytes", 64}, {"local_address", 0x500}, {"channel", 0}});
@@ -150,7 +150,7 @@ TEST(account, what_lies_before_an_earlier_checkpoint_counts_as_overlap) {
     w.a.vipl.span_.report(10'000, 10'500, "VipPostSend",
                           {{"card", 0}, {"vi", 5}, {"slot", send_slot}, {"bytes", 0}});
     w.a.nic.pci.span_.report(10'150, 10'200, "write",
-                             {{"offset", 4}, {"bytes", 4}, {"data", doorbell_of_vi_5}});
+                             {{"offset", 8}, {"bytes", 4}, {"data", doorbell_of_vi_5}});
     w.a.nic.send.packet_->report(10'700, packet(true, 0), "last part", {{"address", 0x800}});
     w.arrive(10'000, 0);
     ASSERT_EQ(w.watching.messages().size(), 1u);

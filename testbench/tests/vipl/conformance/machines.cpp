@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <optional>
 
 #include "testbench/platform/firmware.h"
 #include "testbench/platform/platform.h"
@@ -13,15 +15,25 @@ namespace vinic::vipl::test {
 
 namespace {
 
+/// MyVIA, unless the environment names another design.
+const testbench::design& shipped() {
+    static const testbench::design loaded = [] {
+        const char* other = std::getenv("VINIC_CONFORMANCE_DESIGN");
+        return testbench::load_design(other ? other : "myvia");
+    }();
+    return loaded;
+}
+
 testbench::design design_of(unsigned count, const settings& values) {
-    testbench::design d = testbench::load_design("myvia");
+    testbench::design d = shipped();
     d.nodes = {std::to_string(count), "test"};
     for (const auto& [parameter, value] : values) testbench::apply_setting(d, parameter, value);
     return d;
 }
 
-const testbench::firmware& firmware() {
-    static const testbench::firmware loaded = testbench::load_firmware({"myvia", "test"});
+const std::optional<testbench::firmware>& firmware() {
+    static const std::optional<testbench::firmware> loaded =
+        shipped().firmware ? std::optional(testbench::load_firmware(*shipped().firmware)) : std::nullopt;
     return loaded;
 }
 

@@ -496,7 +496,7 @@ TEST_P(functional_bad_link, to_a_dead_node_ends_a_reliable_connection) {
     sc.abandoned = true;  // no command of the target's is answered any more
     bool dead = false;
     sc.target = [&](side& t) {
-        t.in.machine.nic.lanai.assert_reset();
+        t.in.machine.programmable()->lanai.assert_reset();
         dead = true;
     };
     sc.source = [&](side& s) {

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-namespace vinic::myvia {
+namespace vinic::common {
 
 inline constexpr bool card_is_big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
 
@@ -39,4 +39,4 @@ constexpr uint32_t high_word(uint64_t value) { return static_cast<uint32_t>(valu
 constexpr uint32_t low_word(uint64_t value) { return static_cast<uint32_t>(value); }
 constexpr uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
-}  // namespace vinic::myvia
+}  // namespace vinic::common
