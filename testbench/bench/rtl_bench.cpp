@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Blocks in RTL beside their models: doorbells, and characters of a link, in a second.
+#include <benchmark/benchmark.h>
+
+#include <systemc>
+
+#include "firmware/abi/card_map.h"
+#include "hw/nic/doorbell_region.h"
+#include "hw/rtl/link/deframer_block.h"
+#include "hw/rtl/link/framer_block.h"
+#include "hw/sim/simulation.h"
+
+namespace vinic {
+namespace {
+
+/// A doorbell in every tenth clock of the card into a queue that firmware empties.
+void doorbells(benchmark::State& state, const char* impl, bool gated) {
+    sim::configuration config;
+    config.set("doorbells.impl", {impl, "bench", ""});
+    if (!gated) config.set("doorbells.rtl.gated", {"false", "bench", ""});
+    sim::simulation simulation(config);
+    const nic::card_clock clock(sim::clock_domain::from_mhz(133));
+    nic::sram memory("sram", clock, nic::traits_of("lanai9"));
+    nic::special_registers registers("registers", clock, nic::traits_of("lanai9"), memory);
+    nic::doorbell_region region("doorbells", memory, registers);
+    const std::vector<std::uint8_t> free(8, 0xFF);
+    std::uint32_t entry = 0;
+    memory.poke(0, std::vector<std::uint8_t>(4096, 0xFF));
+    sim::timer ring([&] {
+        region.ring(entry, entry, [&] { memory.poke(entry++ % 512 * 8, free); });
+        ring.set(clock.time_of(clock.seen() + 9));
+    });
+    ring.set(clock.time_of(1));
+    for (auto _ : state) sc_core::sc_start(sim::to_sc_time(clock.time_of(10'000)));
+    state.counters["doorbells/s"] =
+        benchmark::Counter(static_cast<double>(region.doorbells.value()), benchmark::Counter::kIsRate);
+    state.counters["clocks/s"] =
+        benchmark::Counter(static_cast<double>(state.iterations()) * 10'000, benchmark::Counter::kIsRate);
+}
+BENCHMARK_CAPTURE(doorbells, model, "model", true);
+BENCHMARK_CAPTURE(doorbells, rtl, "rtl", true);
+BENCHMARK_CAPTURE(doorbells, rtl_free_running, "rtl", false);
+
+/// Framer and deframer back to back, packets of 64 bytes without a pause; a clock is two blocks.
+void characters(benchmark::State& state) {
+    sim::simulation simulation;
+    rtl::framer_block framer("framer");
+    rtl::deframer_block deframer("deframer", 56, 40);
+    std::uint64_t clocks = 0, offered = 0;
+    rtl::framer_block::outputs before;
+    for (auto _ : state) {
+        const auto out = framer.drive(
+            {.valid = true, .byte = static_cast<std::uint8_t>(offered), .last = offered % 64 == 63});
+        offered += out.ready;
+        deframer.drive({.valid = before.valid, .gap = before.gap, .byte = before.byte, .take = true});
+        framer.clock();
+        deframer.clock();
+        before = out;
+        ++clocks;
+    }
+    state.counters["clocks/s"] = benchmark::Counter(static_cast<double>(clocks), benchmark::Counter::kIsRate);
+}
+BENCHMARK(characters);
+
+}  // namespace
+}  // namespace vinic
+
+BENCHMARK_MAIN();
