@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whole systems with blocks in RTL: what every probe sees is what it sees with their models.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "testbench/report/json.h"
+#include "testbench/tests/testbench/program.h"
+
+namespace vinic::testbench {
+namespace {
+
+constexpr const char* rtl = "--set nic.doorbells.impl=rtl";
+
+struct workload {
+    const char* name;
+    const char* arguments;
+};
+
+std::string run(const workload& what, const std::string& options) {
+    const auto outcome =
+        program().run(fmt::format("run {} --design myvia2 {} --reproducible --json - --fingerprint -- {}",
+                                  what.name, options, what.arguments));
+    EXPECT_EQ(outcome.status, 0) << outcome.errors;
+    return outcome.output;
+}
+
+class rtl_run : public testing::TestWithParam<workload> {};
+
+TEST_P(rtl_run, gives_the_results_and_the_fingerprint_of_the_model) {
+    const json model = json::parse(run(GetParam(), ""));
+    const json with_rtl = json::parse(run(GetParam(), rtl));
+    ASSERT_TRUE(model.contains("fingerprint"));
+    EXPECT_EQ(model["fingerprint"], with_rtl["fingerprint"]);
+    EXPECT_EQ(model["results"], with_rtl["results"]);
+}
+
+TEST_P(rtl_run, gives_the_same_bytes_in_lockstep_and_shuffled) {
+    const std::string plain = run(GetParam(), rtl);
+    EXPECT_EQ(plain, run(GetParam(), std::string(rtl) + " --lockstep"));
+    EXPECT_EQ(plain, run(GetParam(), std::string(rtl) + " --shuffle 7"));
+}
+
+INSTANTIATE_TEST_SUITE_P(workloads, rtl_run,
+                         testing::Values(workload{"pingpong", "sizes=0,8,5000 count=3 warmup=1 verify=true"},
+                                         workload{"stream", "sizes=8,5000 count=20 warmup=1 verify=true"},
+                                         workload{"rate", "sizes=8 count=20 warmup=1 vis=4"}),
+                         [](const auto& of) { return std::string(of.param.name); });
+
+}  // namespace
+}  // namespace vinic::testbench
