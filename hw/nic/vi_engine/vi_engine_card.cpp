@@ -113,6 +113,12 @@ unsigned vi_engine_card::attach(bus::pci_bus& to) {
     return to.attach(target, pci.properties(id));
 }
 
+void vi_engine_card::halt() {
+    halted_ = true;
+    order.halt();
+    if (link.front()) link.take(sim::never);
+}
+
 std::uint64_t vi_engine_card::window_bytes() const {
     const std::vector<std::uint8_t> largest(sizeof(abi::packet_header) + sizeof(abi::rdma_header) +
                                             frames.packet_payload_bytes);

@@ -66,6 +66,8 @@ public:
     link::initiator_socket& link_out() override { return link.out; }
     link::target_socket& link_in() override { return link.in; }
 
+    /// The engine stands still from now on, as in reset: what arrives is lost.
+    void halt();
     /// On the wire, a whole window of the packets of a reliable connection.
     std::uint64_t window_bytes() const;
 
@@ -75,7 +77,7 @@ private:
     void ring(std::uint32_t page, std::uint32_t word, std::uint32_t data);
     bool note_posted(vi_context& of, ring_context& ring, std::uint32_t posted);
 
-    void on_head(const link::packet_ptr&) override { receive.on_head(); }
+    void on_head(const link::packet_ptr&) override { halted_ ? link.take(sim::never) : receive.on_head(); }
     void on_take_limit() override {}
     void on_tail(const link::packet_ptr& what, std::uint64_t bytes, std::uint8_t remainder) override {
         receive.on_tail(what, bytes, remainder);
@@ -84,6 +86,8 @@ private:
     void on_sent() override {
         order.input(rank::link, [this] { send.on_sent(); });
     }
+
+    bool halted_ = false;
 };
 
 }  // namespace vinic::nic

@@ -498,7 +498,7 @@ TEST_P(functional_bad_link, to_a_dead_node_ends_a_reliable_connection) {
     bool dead = false;
     sc.target = [&](side& t) {
         if (auto* engine = dynamic_cast<nic::vi_engine_card*>(t.in.machine.nic.get()))
-            engine->order.halt();
+            engine->halt();
         else
             t.in.machine.programmable()->lanai.assert_reset();
         dead = true;
