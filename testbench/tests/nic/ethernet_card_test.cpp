@@ -262,8 +262,8 @@ TEST(ethernet_card, a_doorbell_that_was_overtaken_is_ignored) {
 
 TEST(ethernet_card, early_transmission_begins_at_the_threshold) {
     const auto head_of = [](const char* threshold) {
-        bench b(
-            test::settings{{"nic.transmit.threshold_bytes", threshold}, {"nic.master.max_burst_bytes", "64"}});
+        bench b(test::settings{{"nic.transmit.threshold_bytes", threshold},
+                               {"nic.master.max_burst_bytes", "64"}});
         b.make(0, 1400);
         b.script.at(10 * us, [&] { b.set(TRANSMIT_POSTED, 1); });
         sc_core::sc_start();
@@ -278,8 +278,9 @@ TEST(ethernet_card, early_transmission_begins_at_the_threshold) {
 
 TEST(ethernet_card, a_frame_that_the_wire_outruns_is_sent_again_whole) {
     // 1000 MB/s of wire against bursts of 64 bytes.
-    bench b(test::settings{
-        {"nic.transmit.threshold_bytes", "64"}, {"nic.master.max_burst_bytes", "64"}, {"link.byte_ps", "1000"}});
+    bench b(test::settings{{"nic.transmit.threshold_bytes", "64"},
+                           {"nic.master.max_burst_bytes", "64"},
+                           {"link.byte_ps", "1000"}});
     const auto bytes = b.make(0, 1400);
     b.script.at(10 * us, [&] { b.set(TRANSMIT_POSTED, 1); });
     sc_core::sc_start();
