@@ -13,7 +13,7 @@
 #include "host_driver/card_driver.h"
 #include "host_driver/card_window.h"
 #include "host_driver/kernel_mutex.h"
-#include "host_driver/vi_engine_queues.h"
+#include "host_driver/vi_engine/queues.h"
 #include "hw/host/cpu.h"
 #include "hw/sim/module.h"
 #include "hw/sim/parameter.h"

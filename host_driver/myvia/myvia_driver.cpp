@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host_driver/myvia_driver.h"
+#include "host_driver/myvia/myvia_driver.h"
 
 #include <algorithm>
 #include <array>

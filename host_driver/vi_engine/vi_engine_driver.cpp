@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host_driver/vi_engine_driver.h"
+#include "host_driver/vi_engine/vi_engine_driver.h"
 
 #include <fmt/format.h>
 

@@ -13,8 +13,8 @@
 #include "host_driver/card_image.h"
 #include "host_driver/card_window.h"
 #include "host_driver/kernel_mutex.h"
-#include "host_driver/myvia_queues.h"
-#include "host_driver/myvia_send_queue.h"
+#include "host_driver/myvia/queues.h"
+#include "host_driver/myvia/send_queue.h"
 #include "hw/host/cpu.h"
 #include "hw/sim/module.h"
 #include "hw/sim/parameter.h"
@@ -98,7 +98,7 @@ private:
     std::uint32_t isr() const;
     std::uint32_t interrupt_mask() const;
 
-    // myvia_transfer.cpp
+    // transfer.cpp
     bool transfers() const { return transfer_mode.get() != "zero_copy"; }
     void read_transfer_limits(host::process& on);
     transfer_rules rules() const;
