@@ -130,6 +130,8 @@ private:
     bool send_packet(host::context& on, const vi_ptr& of, const send_ptr& what);
     bool gather(const mvia_vi& of, const mvia_send& what, std::uint32_t offset, std::uint32_t bytes,
                 parts& into) const;
+    std::vector<std::byte> headers_of(const mvia_vi& of, const mvia_send& what, std::uint32_t offset,
+                                      std::uint32_t bytes) const;
     std::vector<std::byte> header_of(const mvia_vi& of, std::uint8_t kind, std::uint8_t flags,
                                      std::uint32_t length, std::uint32_t sequence, std::uint32_t offset,
                                      std::uint32_t immediate) const;
