@@ -7,10 +7,9 @@
 
 namespace vinic::driver {
 
-/// Between the machine's byte order and big-endian; its own inverse.
 template <std::unsigned_integral Word>
-constexpr Word big_endian(Word value) {
-    if constexpr (std::endian::native == std::endian::big || sizeof(Word) == 1) {
+constexpr Word byte_swapped(Word value) {
+    if constexpr (sizeof(Word) == 1) {
         return value;
     } else if constexpr (sizeof(Word) == 2) {
         return __builtin_bswap16(value);
@@ -21,10 +20,16 @@ constexpr Word big_endian(Word value) {
     }
 }
 
+/// Between the machine's byte order and big-endian; its own inverse.
+template <std::unsigned_integral Word>
+constexpr Word big_endian(Word value) {
+    return std::endian::native == std::endian::big ? value : byte_swapped(value);
+}
+
 /// The same for little-endian.
 template <std::unsigned_integral Word>
 constexpr Word little_endian(Word value) {
-    return std::endian::native == std::endian::little ? value : big_endian(value);
+    return std::endian::native == std::endian::little ? value : byte_swapped(value);
 }
 
 }  // namespace vinic::driver

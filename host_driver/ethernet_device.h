@@ -13,7 +13,7 @@
 
 #include "firmware/abi/ethernet_card.h"
 #include "host_driver/card_window.h"
-#include "host_driver/myvia_queues.h"
+#include "host_driver/contiguous_memory.h"
 #include "host_driver/types.h"
 #include "hw/host/cpu.h"
 #include "hw/sim/module.h"

@@ -103,6 +103,9 @@ socket_layer::socket_layer(const sc_core::sc_module_name& name, host::cpu& cpu, 
                                .min = 1,
                                .max = 100,
                                .help = "TCP: time-outs without progress before a connection is lost"}),
+      start_poll_us(*this, microseconds("start_poll_us", 20,
+                                        "pause of a program that wants a socket before the kernel agent has "
+                                        "switched the card on")),
       messages(*this, "messages", "calls of programs that sent something"),
       packets_sent(*this, "packets_sent", "IP packets sent"),
       packets_received(*this, "packets_received", "IP packets received"),
@@ -161,8 +164,7 @@ socket_layer::socket_ptr socket_layer::find(int fd) const {
 
 /// A socket needs its card, which the kernel agent switches on.
 void socket_layer::wait_for_device(host::process& on) {
-    constexpr sim::picoseconds pause = 20 * microsecond;
-    while (!device_.started()) on.sleep_for(pause);
+    while (!device_.started()) on.sleep_for(start_poll_us * microsecond);
 }
 
 socket_result socket_layer::socket(host::process& on, socket_type type) {

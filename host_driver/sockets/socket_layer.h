@@ -91,6 +91,7 @@ public:
     sim::parameter<std::uint64_t> delayed_ack_us;
     sim::parameter<std::uint64_t> retransmit_us;
     sim::parameter<std::uint64_t> retransmit_tries;
+    sim::parameter<std::uint64_t> start_poll_us;
 
     sim::counter<sim::unit::messages> messages;
     sim::counter<sim::unit::packets> packets_sent;

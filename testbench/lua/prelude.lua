@@ -150,6 +150,18 @@ function spread(samples)
     return sorted[1], rank(50), rank(99), sorted[n]
 end
 
+-- A row of one-way latencies: half of each of these round trips, in picoseconds.
+function latency_row(key, value, trips)
+    local halves, sum = {}, 0
+    for i, trip in ipairs(trips) do
+        halves[i] = trip / 2e6
+        sum = sum + trip
+    end
+    local least, median, p99, most = spread(halves)
+    row(key, value, "latency_us", sum / (2 * #trips) / 1e6, "min_us", least, "median_us", median, "p99_us", p99,
+        "max_us", most)
+end
+
 -- Takes an option table of a script: what it does not know is a mistake of the script, not a wish that comes true.
 local function check_options(o, known, what)
     for name in pairs(o) do
@@ -164,6 +176,11 @@ local levels = {
 }
 
 reliability_levels = { "unreliable", "delivery", "reception" }
+
+function reliability_argument()
+    return argument { name = "reliability", default = "unreliable", choices = reliability_levels,
+        help = "unreliable, delivery or reception" }
+end
 
 -- An endpoint: a VI of the node's card, registered memory, and so many send and receive descriptors with a buffer of
 -- `bytes` each. What several endpoints of a process share is given: nic, tag, receive_queue (a CQ).

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "host_driver/mvia_driver.h"
-#include "host_driver/myvia_driver.h"
-#include "host_driver/vi_engine_driver.h"
+#include "host_driver/mvia/mvia_driver.h"
+#include "host_driver/myvia/myvia_driver.h"
+#include "host_driver/vi_engine/vi_engine_driver.h"
 #include "hw/nic/ethernet/ethernet_card.h"
 #include "hw/nic/vi_engine/vi_engine_card.h"
 #include "hw/sim/error.h"

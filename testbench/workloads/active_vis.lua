@@ -10,8 +10,7 @@ local turns = argument { name = "turns", default = false,
     help = "Each round trip over the next VI; else all over the first, and the others wait" }
 local programs = argument { name = "programs", default = 0, min = 0, max = 15,
     help = "Other programs on each node, each with a connected VI" }
-local reliability = argument { name = "reliability", default = "unreliable", choices = reliability_levels,
-    help = "unreliable, delivery or reception" }
+local reliability = reliability_argument()
 
 needs_nodes(2)
 expect_rows(#vis)
@@ -61,22 +60,17 @@ process(0, function()
     all_there()
     for _, n in ipairs(vis) do
         open_up_to(ends, n, function(e, port) e:call(1, port) end)
-        local halves, sum = {}, 0
+        local trips = {}
         for i = 1 - warmup, count do
             local at = turns and i % n + 1 or 1
             compute(math.random(0, pause))
             local start = i == 1 and measure() or now()
             send(ends[at], received[at])
             received[at] = ends[at]:receive()
-            if i >= 1 then
-                halves[i] = (now() - start) / 2e6
-                sum = sum + now() - start
-            end
+            if i >= 1 then trips[i] = now() - start end
         end
         measured()
-        local least, median, p99, most = spread(halves)
-        row("vis", n, "latency_us", sum / (2 * count) / 1e6, "min_us", least, "median_us", median, "p99_us", p99,
-            "max_us", most)
+        latency_row("vis", n, trips)
     end
     leave()
 end, "client")

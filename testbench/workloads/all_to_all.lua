@@ -5,8 +5,7 @@ local sizes = argument { name = "sizes", default = message_sizes(65536), min = 0
     help = "Message sizes" }
 local rounds = argument { name = "rounds", default = 5, min = 1, help = "Measured rounds of each size" }
 local warmup = argument { name = "warmup", default = 2, min = 0, help = "Rounds before those" }
-local reliability = argument { name = "reliability", default = "unreliable", choices = reliability_levels,
-    help = "unreliable, delivery or reception" }
+local reliability = reliability_argument()
 
 needs_nodes(2)
 local largest = largest_of(sizes)

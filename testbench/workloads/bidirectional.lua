@@ -7,8 +7,7 @@ local sizes = argument { name = "sizes", default = message_sizes(65536, transpor
 local count = argument { name = "count", default = 100, min = 1, help = "Measured messages of each size and direction" }
 local warmup = argument { name = "warmup", default = 20, min = 0, help = "Messages before those" }
 local window = argument { name = "window", default = 16, min = 1, max = 256, help = "Most messages ahead of those received" }
-local reliability = argument { name = "reliability", default = "unreliable", choices = reliability_levels,
-    help = "unreliable, delivery or reception" }
+local reliability = reliability_argument()
 
 needs_nodes(2)
 local largest = largest_of(sizes)

@@ -8,8 +8,7 @@ local buffers = argument { name = "buffers", default = 1024, min = 1, max = 1638
 local size = argument { name = "size", default = 8, min = 1, max = 65536, unit = "bytes", help = "Message size" }
 local count = argument { name = "count", default = 100, min = 1, help = "Measured round trips for each share" }
 local warmup = argument { name = "warmup", default = 10, min = 0, help = "Round trips before those" }
-local reliability = argument { name = "reliability", default = "unreliable", choices = reliability_levels,
-    help = "unreliable, delivery or reception" }
+local reliability = reliability_argument()
 
 needs_nodes(2)
 expect_rows(#reuse)
@@ -55,20 +54,15 @@ process(0, function()
     e:call(1, "buffer_reuse")
     local received
     for _, share in ipairs(reuse) do
-        local halves, sum = {}, 0
+        local trips = {}
         for i = 1 - warmup, count do
             local start = i == 1 and measure() or now()
             send(e, received, i, share)
             received = e:receive()
-            if i >= 1 then
-                halves[i] = (now() - start) / 2e6
-                sum = sum + now() - start
-            end
+            if i >= 1 then trips[i] = now() - start end
         end
         measured()
-        local least, median, p99, most = spread(halves)
-        row("reuse_percent", share, "latency_us", sum / (2 * count) / 1e6, "min_us", least, "median_us", median,
-            "p99_us", p99, "max_us", most)
+        latency_row("reuse_percent", share, trips)
     end
     leave()
 end, "client")

@@ -10,8 +10,7 @@ local numbers = argument { name = "segments", default = { 1 }, min = 1, max = 32
     help = "Segments that the payload is cut into, at the sender" }
 local count = argument { name = "count", default = 50, min = 1, help = "Measured round trips of each kind" }
 local warmup = argument { name = "warmup", default = 5, min = 0, help = "Round trips before those" }
-local reliability = argument { name = "reliability", default = "unreliable", choices = reliability_levels,
-    help = "unreliable, delivery or reception" }
+local reliability = reliability_argument()
 
 needs_nodes(2)
 expect_rows(#sizes * #numbers)

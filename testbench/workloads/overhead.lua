@@ -6,8 +6,7 @@ local sizes = argument { name = "sizes", default = { 0, 8, 64, 1024, 4096 }, min
 local count = argument { name = "count", default = 20, min = 1, help = "Measured messages of each size" }
 local patience = argument { name = "patience_us", default = 2000, min = 1, unit = "us",
     help = "How long a message and its completions are given before they are looked for" }
-local reliability = argument { name = "reliability", default = "unreliable", choices = reliability_levels,
-    help = "unreliable, delivery or reception" }
+local reliability = reliability_argument()
 
 needs_nodes(2)
 expect_rows(#sizes)

@@ -13,8 +13,7 @@ local count = argument { name = "count", default = 20, min = 1, help = "Measured
 local warmup = argument { name = "warmup", default = 5, min = 0, help = "Exchanges before those" }
 local work = argument { name = "work_percent", default = 150, min = 0, max = 10000, unit = "%",
     help = "Work of an exchange, of its communication time" }
-local reliability = argument { name = "reliability", default = "unreliable", choices = reliability_levels,
-    help = "unreliable, delivery or reception" }
+local reliability = reliability_argument()
 
 needs_nodes(2)
 expect_rows(#sizes)

@@ -6,8 +6,7 @@ local sizes = argument { name = "sizes", default = message_sizes(65536, transpor
     help = "Message sizes" }
 local count = argument { name = "count", default = 100, min = 1, help = "Measured round trips of each size" }
 local warmup = argument { name = "warmup", default = 10, min = 0, help = "Round trips before those" }
-local reliability = argument { name = "reliability", default = "unreliable", choices = reliability_levels,
-    help = "unreliable, delivery or reception" }
+local reliability = reliability_argument()
 local verify = argument { name = "verify", default = false, help = "Compare the payload of every message" }
 
 needs_nodes(2)
@@ -36,22 +35,17 @@ process(0, function()
     local received
     for _, size in ipairs(sizes) do
         e:prepare(1, size)
-        local halves, sum = {}, 0
+        local trips = {}
         for i = 1 - warmup, count do
             local start = i == 1 and measure() or now()
             if verify then e.memory:fill(e.sends[1].at, size, i + warmup) end
             send(e, received)
             received = e:receive()
             if verify then check(e:holds(received, size, i + warmup), "wrong payload in the reply of size " .. size) end
-            if i >= 1 then
-                halves[i] = (now() - start) / 2e6
-                sum = sum + now() - start
-            end
+            if i >= 1 then trips[i] = now() - start end
         end
         measured()
-        local least, median, p99, most = spread(halves)
-        row("size_bytes", size, "latency_us", sum / (2 * count) / 1e6, "min_us", least, "median_us", median,
-            "p99_us", p99, "max_us", most)
+        latency_row("size_bytes", size, trips)
     end
     leave()
 end, "client")

@@ -8,8 +8,7 @@ local count = argument { name = "count", default = 200, min = 1, help = "Measure
 local warmup = argument { name = "warmup", default = 50, min = 0, help = "Messages before those" }
 local window = argument { name = "window", default = 32, min = 2, max = 256, help = "Most messages under way" }
 local vis = argument { name = "vis", default = 1, min = 1, max = 128, help = "VIs that messages go over in turn" }
-local reliability = argument { name = "reliability", default = "unreliable", choices = reliability_levels,
-    help = "unreliable, delivery or reception" }
+local reliability = reliability_argument()
 
 needs_nodes(2)
 local largest = largest_of(sizes)

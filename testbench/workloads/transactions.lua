@@ -6,8 +6,7 @@ local replies = argument { name = "replies", default = { 8, 1024, 4096, 65536 },
 local request = argument { name = "request", default = 16, min = 0, max = 65536, unit = "bytes", help = "Size of the request" }
 local count = argument { name = "count", default = 50, min = 1, help = "Measured transactions of each size and client" }
 local warmup = argument { name = "warmup", default = 5, min = 0, help = "Transactions before those" }
-local reliability = argument { name = "reliability", default = "unreliable", choices = reliability_levels,
-    help = "unreliable, delivery or reception" }
+local reliability = reliability_argument()
 
 -- Node 0 serves all others.
 needs_nodes(2)

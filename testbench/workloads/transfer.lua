@@ -8,8 +8,7 @@ local warmup = argument { name = "warmup", default = 10, min = 0, help = "Of eac
 local window = argument { name = "window", default = 8, min = 1, max = 64, help = "Most messages of the stream under way" }
 local buffers = argument { name = "buffers", default = 8, min = 1, max = 4096,
     help = "Buffers that the sender uses in turn; many: none is ever known to the card" }
-local reliability = argument { name = "reliability", default = "unreliable", choices = reliability_levels,
-    help = "unreliable, delivery or reception" }
+local reliability = reliability_argument()
 
 needs_nodes(2)
 expect_rows(#sizes)

@@ -6,6 +6,7 @@
 
 #include "firmware/abi/wire_format.h"
 #include "hw/link/crc.h"
+#include "hw/link/ethernet_frame.h"
 #include "hw/nic/bytes.h"
 
 namespace vinic::nic {
@@ -17,11 +18,9 @@ constexpr std::size_t crc_bytes = 4;
 constexpr std::size_t cell_header = 5, cell_payload = 48, trailer = 8;
 constexpr std::uint8_t last_cell = 0x02;     // user indication in the payload type
 constexpr std::uint8_t check_offset = 0x55;  // of the header's check byte
-// Ethernet (IEEE 802.3 clause 3). The type is that of local experiments (IEEE 802 clause 9).
-constexpr std::array<std::uint8_t, 8> preamble{0x55, 0x55, 0x55, 0x55, 0x55, 0x55, 0x55, 0xD5};
-constexpr std::array<std::uint8_t, 14> header{0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x02,
-                                              0x00, 0x00, 0x00, 0x00, 0x00, 0x88, 0xB5};
-constexpr std::size_t content_min = 46;
+// Ethernet: broadcast, from a local address, of the type for local experiments (IEEE 802 clause 9).
+constexpr std::array<std::uint8_t, link::ethernet::header_bytes> ethernet_header{
+    0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x02, 0x00, 0x00, 0x00, 0x00, 0x00, 0x88, 0xB5};
 
 framing::kind kind_of(const std::string& name) {
     if (name == "cells") return framing::kind::cells;
@@ -72,15 +71,15 @@ framing::writer framing::begin(std::uint16_t channel) const {
     writer made;
     made.what_ = kind_;
     made.channel_ = channel;
-    if (kind_ == kind::ethernet) made.crc_ = link::crc32(header);
+    if (kind_ == kind::ethernet) made.crc_ = link::crc32(ethernet_header);
     return made;
 }
 
 std::vector<std::uint8_t> framing::prefix() const {
     std::vector<std::uint8_t> made;
     if (kind_ != kind::ethernet) return made;
-    append(made, preamble);
-    append(made, header);
+    append(made, link::ethernet::preamble);
+    append(made, ethernet_header);
     return made;
 }
 
@@ -104,7 +103,8 @@ std::vector<std::uint8_t> framing::writer::put(std::span<const std::uint8_t> con
             append_big(made, crc_);
             return made;
         }
-        const std::vector<std::uint8_t> padding(content_min - std::min(length_, content_min));
+        constexpr std::size_t least = link::ethernet::payload_min_bytes;
+        const std::vector<std::uint8_t> padding(least - std::min(length_, least));
         append(made, padding);
         append_little(made, link::crc32(padding, crc_));
         return made;
@@ -150,11 +150,9 @@ std::optional<std::vector<std::uint8_t>> open_cells(std::span<const std::uint8_t
 }
 
 std::optional<std::vector<std::uint8_t>> open_ethernet(std::span<const std::uint8_t> frame) {
-    if (frame.size() < preamble.size() + header.size() + content_min + crc_bytes) return std::nullopt;
-    frame = frame.subspan(preamble.size());
-    const auto covered = frame.first(frame.size() - crc_bytes);
-    if (load_little(frame.last(crc_bytes).data()) != link::crc32(covered)) return std::nullopt;
-    return std::vector(covered.begin() + header.size(), covered.end());
+    if (!link::ethernet::is_whole(frame)) return std::nullopt;
+    const auto payload = link::ethernet::contents(frame).subspan(link::ethernet::header_bytes);
+    return std::vector(payload.begin(), payload.end());
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <limits>
 #include <memory>
 
 #include "hw/nic/vi_engine/completion_writer.h"
@@ -94,7 +95,7 @@ private:
     event_writer& events_;
     send_engine& out_;
     std::uint64_t packet_bytes_;
-    std::uint64_t timeout_ns_ = 1'000'000;
+    std::uint64_t timeout_ns_ = std::numeric_limits<std::uint32_t>::max();  ///< until the driver says
     std::uint32_t tries_ = 32;
     pool free_;
     std::deque<vi_context*> acknowledging_;

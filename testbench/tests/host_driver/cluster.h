@@ -12,7 +12,7 @@
 
 #include "host_driver/fabric_directory.h"
 #include "host_driver/kernel_agent.h"
-#include "host_driver/myvia_driver.h"
+#include "host_driver/myvia/myvia_driver.h"
 #include "hw/host/address_space.h"
 #include "hw/host/cpu.h"
 #include "hw/host/memory.h"

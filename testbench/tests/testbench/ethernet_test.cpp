@@ -7,8 +7,7 @@
 #include <string>
 #include <tuple>
 
-#include "testbench/report/json.h"
-#include "testbench/tests/testbench/program.h"
+#include "testbench/tests/testbench/run_result.h"
 
 namespace vinic::testbench {
 namespace {
@@ -84,13 +83,9 @@ TEST_P(lossy, delivers_all_once_in_order_and_right) {
         "timeout 120");
     ASSERT_EQ(outcome.status, 0) << outcome.errors;
     // There was something to mend.
-    double sent = 0, received = 0;
     const json result = json::parse(outcome.output);
-    for (const json& one : result["statistics"]) {
-        const auto name = one["statistic"].get<std::string>();
-        if (name.ends_with(".nic.mac.frames_sent")) sent += one["value"].get<double>();
-        if (name.ends_with(".nic.mac.frames_received")) received += one["value"].get<double>();
-    }
+    const double sent = sum_of(result, ".nic.mac.frames_sent");
+    const double received = sum_of(result, ".nic.mac.frames_received");
     EXPECT_GT(received, 0);
     EXPECT_LT(received, sent);
 }

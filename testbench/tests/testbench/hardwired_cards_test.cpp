@@ -7,26 +7,12 @@
 #include <string>
 #include <tuple>
 
-#include "testbench/report/json.h"
-#include "testbench/tests/testbench/program.h"
+#include "testbench/tests/testbench/run_result.h"
 
 namespace vinic::testbench {
 namespace {
 
 constexpr const char* designs[] = {"clan", "hvia_ge", "xuni"};
-
-json result_of(const std::string& arguments) {
-    const auto outcome = program().run("run " + arguments);
-    EXPECT_EQ(outcome.status, 0) << arguments << "\n" << outcome.errors;
-    return outcome.status == 0 ? json::parse(outcome.output) : json::object();
-}
-
-double sum_of(const json& of, const std::string& statistic) {
-    double sum = 0;
-    for (const json& one : of["statistics"])
-        if (one["statistic"].get<std::string>().ends_with(statistic)) sum += one["value"].get<double>();
-    return sum;
-}
 
 struct workload {
     const char* name;

@@ -8,30 +8,16 @@
 #include <tuple>
 #include <vector>
 
-#include "testbench/report/json.h"
-#include "testbench/tests/testbench/program.h"
+#include "testbench/tests/testbench/run_result.h"
 
 namespace vinic::testbench {
 namespace {
-
-json result_of(const std::string& arguments) {
-    const auto outcome = program().run("run " + arguments);
-    EXPECT_EQ(outcome.status, 0) << arguments << "\n" << outcome.errors;
-    return outcome.status == 0 ? json::parse(outcome.output) : json::object();
-}
 
 /// One column of the results.
 std::vector<double> column(const json& of, const char* key) {
     std::vector<double> values;
     for (const json& row : of["results"]) values.push_back(row[key].get<double>());
     return values;
-}
-
-double sum_of(const json& of, const std::string& statistic) {
-    double sum = 0;
-    for (const json& one : of["statistics"])
-        if (one["statistic"].get<std::string>().ends_with(statistic)) sum += one["value"].get<double>();
-    return sum;
 }
 
 struct workload {

@@ -4,10 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <string>
-#include <string_view>
 
-#include "testbench/report/json.h"
-#include "testbench/tests/testbench/program.h"
+#include "testbench/tests/testbench/run_result.h"
 
 namespace vinic::testbench {
 namespace {
@@ -77,15 +75,9 @@ TEST_P(reliability, delivers_all_once_in_order_and_right) {
                                    net.options + " -- level=" + level);
     ASSERT_EQ(outcome.status, 0) << outcome.errors;
     // There was something to mend.
-    double sent = 0, received = 0;
     const json result = json::parse(outcome.output);
-    for (const json& one : result["statistics"]) {
-        const auto name = one["statistic"].get<std::string>();
-        const auto is = [&](std::string_view what) { return name.ends_with(what); };
-        if (is(".nic.send.packets")) sent += one["value"].get<double>();
-        if (is(".nic.receive.packets")) received += one["value"].get<double>();
-        if (is(".nic.receive.bad_crc32")) received -= one["value"].get<double>();
-    }
+    const double sent = sum_of(result, ".nic.send.packets");
+    const double received = sum_of(result, ".nic.receive.packets") - sum_of(result, ".nic.receive.bad_crc32");
     EXPECT_GT(received, 0);
     EXPECT_LT(received, sent);
 }

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host_driver/mvia_queues.h"
+#include "host_driver/mvia/queues.h"
 
 #include <array>
 #include <bit>
 #include <utility>
 
 #include "firmware/abi/vi_descriptor.h"
-#include "host_driver/byte_order.h"
-#include "host_driver/mvia_driver.h"
+#include "host_driver/mvia/mvia_driver.h"
 #include "hw/sim/time.h"
 
 namespace vinic::driver {
@@ -69,9 +68,7 @@ descriptor_completion mvia_work_queue::take() {
 }
 
 bool mvia_completion_queue::write(std::uint32_t vi, bool receive) {
-    const abi::myvia::completion_entry fresh{
-        .vi_and_queue = big_endian(vi | (receive ? abi::myvia::completion_receive : 0u)),
-        .valid = big_endian(pass(written_))};
+    const words fresh{.vi_and_queue = vi | (receive ? of_receive_queue : 0u), .valid = pass(written_)};
     ring_.ram().write_at(ring() + offset(written_), std::bit_cast<std::array<std::byte, sizeof fresh>>(fresh),
                          sim::now() + 1);
     ++written_;

@@ -13,7 +13,7 @@
 #include "firmware/abi/vi_descriptor.h"
 #include "host_driver/card_driver.h"
 #include "host_driver/card_window.h"
-#include "host_driver/myvia_queues.h"
+#include "host_driver/myvia/queues.h"
 
 namespace vinic::driver {
 

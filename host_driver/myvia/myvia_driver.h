@@ -9,17 +9,14 @@
 #include <span>
 
 #include "firmware/abi/myvia_card.h"
-#include "host_driver/card_driver.h"
 #include "host_driver/card_image.h"
 #include "host_driver/card_window.h"
 #include "host_driver/kernel_mutex.h"
-#include "host_driver/myvia_queues.h"
-#include "host_driver/myvia_send_queue.h"
+#include "host_driver/myvia/queues.h"
+#include "host_driver/myvia/send_queue.h"
+#include "host_driver/vi_card_driver.h"
 #include "hw/host/cpu.h"
-#include "hw/sim/module.h"
 #include "hw/sim/parameter.h"
-#include "hw/sim/statistic.h"
-#include "hw/sim/unit.h"
 
 namespace vinic::driver {
 
@@ -30,15 +27,8 @@ struct card_facts {
 };
 
 /// The driver's lower half for cards with the MyVIA firmware: firmware/abi/myvia_card.h.
-class myvia_driver : public sim::module, public card_driver {
+class myvia_driver : public vi_card_driver {
 public:
-    sim::parameter<std::uint64_t> ring_slots;
-    sim::parameter<std::uint64_t> queue_entries_max;
-    sim::parameter<std::uint64_t> page_table_entries;
-    sim::parameter<std::uint64_t> event_entries;
-    sim::parameter<std::uint64_t> retransmit_us;
-    sim::parameter<std::uint64_t> retransmit_windows;
-    sim::parameter<std::uint64_t> retransmit_tries;
     sim::parameter<std::uint64_t> credit_poll_clocks;
     sim::parameter<std::uint64_t> swap_clocks;
     sim::parameter<std::string> transfer_mode;
@@ -47,15 +37,8 @@ public:
     sim::parameter<std::uint64_t> copy_place_bytes;
     sim::parameter<std::uint64_t> copy_places;
     sim::parameter<std::uint64_t> transfer_check_clocks;
-    sim::parameter<std::uint64_t> command_poll_clocks;
-    sim::parameter<std::uint64_t> command_limit_us;
-    sim::parameter<std::uint64_t> event_clocks;
     sim::parameter<std::uint64_t> boot_poll_us;
     sim::parameter<std::uint64_t> boot_limit_us;
-
-    sim::counter<sim::unit::events> commands;
-    sim::counter<sim::unit::events> events;
-    sim::counter<sim::unit::events> interrupts;
 
     myvia_driver(const sc_core::sc_module_name& name, host::cpu& cpu, std::unique_ptr<card_window> window,
                  card_image image, const card_facts& facts);
@@ -98,7 +81,7 @@ private:
     std::uint32_t isr() const;
     std::uint32_t interrupt_mask() const;
 
-    // myvia_transfer.cpp
+    // transfer.cpp
     bool transfers() const { return transfer_mode.get() != "zero_copy"; }
     void read_transfer_limits(host::process& on);
     transfer_rules rules() const;
@@ -123,9 +106,6 @@ private:
         host::physical_address send = 0;
         host::physical_address receive = 0;
     };
-    struct queue_owner {
-        std::uint32_t process = 0;
-    };
 
     host::cpu& cpu_;
     std::unique_ptr<card_window> window_;
@@ -146,7 +126,7 @@ private:
     std::map<std::uint32_t, std::shared_ptr<myvia_send_queue>> send_queues_;  ///< by VI
     std::shared_ptr<region_table> regions_ = std::make_shared<region_table>();
     std::map<std::uint32_t, rings> vis_;
-    std::map<std::uint32_t, queue_owner> queues_;
+    std::map<std::uint32_t, std::uint32_t> queue_owners_;  ///< processes, by completion queue
 };
 
 }  // namespace vinic::driver

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host_driver/vi_engine_queues.h"
+#include "host_driver/vi_engine/queues.h"
 
-#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstring>
@@ -62,55 +61,8 @@ void vi_engine_work_queue::arm(host::process& on) {
     doorbells_.ring(on, receive_ ? card::doorbell_arm_receive : card::doorbell_arm_send, seen);
 }
 
-card::completion_entry vi_engine_completion_queue::at(std::uint32_t number) const {
-    std::array<std::byte, entry_bytes> bytes;
-    ring_.ram().read(ring_.begin() + offset(number), bytes);
-    return std::bit_cast<card::completion_entry>(bytes);
-}
-
-completion_queue::entry vi_engine_completion_queue::take() {
-    const std::uint32_t word = at(taken_).vi_and_queue;
-    ++taken_;
-    skip_forgotten();
-    return {.vi = word & ~card::completion_receive, .receive = (word & card::completion_receive) != 0};
-}
-
-std::uint32_t vi_engine_completion_queue::pending() const {
-    std::uint32_t count = 0;
-    for (std::uint32_t number = taken_; unread(number); ++number) count += forgotten_.count(number) == 0;
-    return count;
-}
-
-// An entry is there when its valid mark is.
-std::uint32_t vi_engine_completion_queue::entries_in(const host::physical_range& written) const {
-    const std::uint64_t first_mark = ring_.begin() + offsetof(card::completion_entry, valid);
-    const auto marks_before = [&](host::physical_address end) {
-        return end <= first_mark
-                   ? 0
-                   : std::min<std::uint64_t>((end - first_mark - 1) / entry_bytes + 1, entries_);
-    };
-    return static_cast<std::uint32_t>(marks_before(written.begin + written.bytes) -
-                                      marks_before(written.begin));
-}
-
-// The card counts the queue's completions across its rings.
-void vi_engine_completion_queue::continues(const completion_queue& before) {
-    const auto& old = static_cast<const vi_engine_completion_queue&>(before);
-    seen_before_ = old.seen_before_ + old.taken_;
-}
-
-void vi_engine_completion_queue::forget(std::uint32_t vi) {
-    for (std::uint32_t number = taken_; unread(number); ++number)
-        if ((at(number).vi_and_queue & ~card::completion_receive) == vi) forgotten_.insert(number);
-    skip_forgotten();
-}
-
-void vi_engine_completion_queue::skip_forgotten() {
-    while (forgotten_.erase(taken_) != 0) ++taken_;
-}
-
 void vi_engine_completion_queue::arm(host::process& on) {
-    doorbells_.ring(on, card::doorbell_arm_queue, seen_before_ + taken_);
+    doorbells_.ring(on, card::doorbell_arm_queue, seen());
 }
 
 }  // namespace vinic::driver

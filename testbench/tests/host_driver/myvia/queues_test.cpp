@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host_driver/myvia_queues.h"
+#include "host_driver/myvia/queues.h"
 
 #include <gtest/gtest.h>
 

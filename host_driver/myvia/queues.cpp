@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host_driver/myvia_queues.h"
+#include "host_driver/myvia/queues.h"
 
 #include <algorithm>
 #include <array>
@@ -48,25 +48,6 @@ myvia::slot slot_of(const written_descriptor& from, host::virtual_address where,
 }
 
 }  // namespace
-
-contiguous_memory::contiguous_memory(host::memory& ram, std::uint64_t bytes, contents initially)
-    : ram_(ram), bytes_(bytes), begin_(ram.allocate_contiguous(bytes)) {
-    if (initially == contents::any) return;
-    std::array<std::byte, host::page_bytes> zeros{};
-    for (std::uint64_t done = 0; done < bytes_; done += zeros.size())
-        ram_.write(begin_ + done,
-                   std::span(zeros).first(std::min<std::uint64_t>(zeros.size(), bytes_ - done)));
-}
-
-std::uint32_t contiguous_memory::read_big(std::uint64_t offset) const {
-    std::array<std::byte, 4> bytes;
-    ram_.read(begin_ + offset, bytes);
-    return big_endian(std::bit_cast<std::uint32_t>(bytes));
-}
-
-void contiguous_memory::write_big(std::uint64_t offset, std::uint32_t value) {
-    ram_.write(begin_ + offset, std::bit_cast<std::array<std::byte, 4>>(big_endian(value)));
-}
 
 void myvia_credited_doorbells::ring(host::process& on, myvia::doorbell_op op, std::uint32_t number,
                                     const std::uint32_t& data) {
@@ -177,65 +158,6 @@ descriptor_completion myvia_work_queue::take() {
 void myvia_work_queue::arm(host::process& on) {
     const std::uint32_t seen = taken_;
     doorbells_->ring(on, receive_ ? myvia::doorbell_arm_receive : myvia::doorbell_arm_send, vi_, seen);
-}
-
-host::physical_range completion_ring::head() const {
-    return {.begin = ring_.begin() + offset(taken_), .bytes = sizeof(myvia::completion_entry)};
-}
-
-bool completion_ring::valid(std::uint32_t number) const {
-    return ring_.read_big(offset(number) + offsetof(myvia::completion_entry, valid)) == pass(number);
-}
-
-completion_queue::entry completion_ring::take() {
-    const std::uint32_t word =
-        ring_.read_big(offset(taken_) + offsetof(myvia::completion_entry, vi_and_queue));
-    ++taken_;
-    skip_forgotten();
-    return {.vi = word & ~myvia::completion_receive, .receive = (word & myvia::completion_receive) != 0};
-}
-
-std::uint32_t completion_ring::pending() const {
-    std::uint32_t count = 0;
-    for (std::uint32_t number = taken_; number - taken_ < entries_ && valid(number); ++number)
-        count += forgotten_.count(number) == 0;
-    return count;
-}
-
-host::physical_range completion_ring::memory() const {
-    return {.begin = ring_.begin(), .bytes = entries_ * sizeof(myvia::completion_entry)};
-}
-
-// An entry is there when its valid mark is.
-std::uint32_t completion_ring::entries_in(const host::physical_range& written) const {
-    constexpr std::uint64_t entry_bytes = sizeof(myvia::completion_entry);
-    const std::uint64_t first_mark = ring_.begin() + offsetof(myvia::completion_entry, valid);
-    const auto marks_before = [&](host::physical_address end) {
-        return end <= first_mark
-                   ? 0
-                   : std::min<std::uint64_t>((end - first_mark - 1) / entry_bytes + 1, entries_);
-    };
-    return static_cast<std::uint32_t>(marks_before(written.begin + written.bytes) -
-                                      marks_before(written.begin));
-}
-
-// The card counts the queue's completions across its rings.
-void completion_ring::continues(const completion_queue& before) {
-    const auto& old = static_cast<const completion_ring&>(before);
-    seen_before_ = old.seen_before_ + old.taken_;
-}
-
-void completion_ring::forget(std::uint32_t vi) {
-    for (std::uint32_t number = taken_; number - taken_ < entries_ && valid(number); ++number) {
-        const std::uint32_t word =
-            ring_.read_big(offset(number) + offsetof(myvia::completion_entry, vi_and_queue));
-        if ((word & ~myvia::completion_receive) == vi) forgotten_.insert(number);
-    }
-    skip_forgotten();
-}
-
-void completion_ring::skip_forgotten() {
-    while (forgotten_.erase(taken_) != 0) ++taken_;
 }
 
 void myvia_completion_queue::arm(host::process& on) {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "firmware/abi/card_map.h"
-#include "host_driver/myvia_driver.h"
+#include "host_driver/myvia/myvia_driver.h"
 #include "hw/sim/error.h"
 
 namespace vinic::driver {

@@ -10,37 +10,18 @@
 #include <vector>
 
 #include "firmware/abi/vi_engine_card.h"
-#include "host_driver/card_driver.h"
 #include "host_driver/card_window.h"
 #include "host_driver/kernel_mutex.h"
-#include "host_driver/vi_engine_queues.h"
+#include "host_driver/vi_card_driver.h"
+#include "host_driver/vi_engine/queues.h"
 #include "hw/host/cpu.h"
-#include "hw/sim/module.h"
-#include "hw/sim/parameter.h"
-#include "hw/sim/statistic.h"
 #include "hw/sim/time.h"
-#include "hw/sim/unit.h"
 
 namespace vinic::driver {
 
 /// The driver's lower half for hardwired VI cards: firmware/abi/vi_engine_card.h.
-class vi_engine_driver : public sim::module, public card_driver {
+class vi_engine_driver : public vi_card_driver {
 public:
-    sim::parameter<std::uint64_t> ring_slots;
-    sim::parameter<std::uint64_t> queue_entries_max;
-    sim::parameter<std::uint64_t> page_table_entries;
-    sim::parameter<std::uint64_t> event_entries;
-    sim::parameter<std::uint64_t> retransmit_us;
-    sim::parameter<std::uint64_t> retransmit_windows;
-    sim::parameter<std::uint64_t> retransmit_tries;
-    sim::parameter<std::uint64_t> command_poll_clocks;
-    sim::parameter<std::uint64_t> command_limit_us;
-    sim::parameter<std::uint64_t> event_clocks;
-
-    sim::counter<sim::unit::events> commands{*this, "commands", "commands given to the card"};
-    sim::counter<sim::unit::events> events{*this, "events", "events taken from the card's queue"};
-    sim::counter<sim::unit::events> interrupts{*this, "interrupts", "interrupts that this card raised"};
-
     /// `window_bytes`: a whole window of packets on the wire; `byte_time`: on the slowest cable.
     vi_engine_driver(const sc_core::sc_module_name& name, host::cpu& cpu, std::unique_ptr<card_window> window,
                      std::uint64_t window_bytes, sim::picoseconds byte_time);
@@ -81,11 +62,6 @@ private:
     bool take_event(host::context& on);
     void dispatch(std::span<const std::byte> entry);
 
-    struct rings {
-        host::physical_address send = 0;
-        host::physical_address receive = 0;
-    };
-
     host::cpu& cpu_;
     std::unique_ptr<card_window> window_;
     std::uint64_t window_bytes_;
@@ -98,7 +74,6 @@ private:
     std::uint32_t events_taken_ = 0;
     kernel_mutex command_lock_;
     std::uint32_t commands_given_ = 0;
-    std::map<std::uint32_t, rings> vis_;
 };
 
 }  // namespace vinic::driver

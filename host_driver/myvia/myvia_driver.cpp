@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host_driver/myvia_driver.h"
+#include "host_driver/myvia/myvia_driver.h"
 
 #include <algorithm>
 #include <array>
@@ -61,55 +61,7 @@ std::array<std::uint32_t, 3> route_arguments(const route& path) {
 
 myvia_driver::myvia_driver(const sc_core::sc_module_name& name, host::cpu& cpu,
                            std::unique_ptr<card_window> window, card_image image, const card_facts& facts)
-    : sim::module(name),
-      ring_slots(*this, {.name = "ring_slots",
-                         .unit = "descriptors",
-                         .value = 1024,
-                         .min = 2,
-                         .max = 4096,
-                         .choices = {2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096},
-                         .help = "length of a send or receive queue",
-                         .source = "facts vipl.md 8: programs of the time post up to 512"}),
-      queue_entries_max(*this, {.name = "queue_entries_max",
-                                .unit = "entries",
-                                .value = 65536,
-                                .min = 1,
-                                .max = 1048576,
-                                .help = "longest completion queue",
-                                .source = "facts vipl.md 8"}),
-      page_table_entries(*this, {.name = "page_table_entries",
-                                 .unit = "pages",
-                                 .value = 65536,
-                                 .min = 1,
-                                 .max = 1048576,
-                                 .help = "entries of the translation table: pages that may be registered"}),
-      event_entries(*this, {.name = "event_entries",
-                            .unit = "entries",
-                            .value = 256,
-                            .min = 2,
-                            .max = 65536,
-                            .choices = {2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 4096, 65536},
-                            .help = "length of the card's event queue"}),
-      retransmit_us(*this, {.name = "retransmit_us",
-                            .unit = "us",
-                            .value = 1000,
-                            .min = 1,
-                            .max = 10'000'000,
-                            .help = "least time without acknowledgement before the card sends again"}),
-      retransmit_windows(*this,
-                         {.name = "retransmit_windows",
-                          .value = 3,
-                          .min = 1,
-                          .max = 1000,
-                          .help = "that time is at least so many times what a whole window of packets takes "
-                                  "on the slowest cable: one is in front of a packet, one may be in front of "
-                                  "its acknowledgement",
-                          .source = "assumed"}),
-      retransmit_tries(*this, {.name = "retransmit_tries",
-                               .value = 32,
-                               .min = 1,
-                               .max = 1'000'000,
-                               .help = "tries without progress before a connection is lost"}),
+    : vi_card_driver(name, {.command_poll_clocks = 500}),
       credit_poll_clocks(*this, {.name = "credit_poll_clocks",
                                  .unit = "clocks",
                                  .value = 20,
@@ -163,24 +115,6 @@ myvia_driver::myvia_driver(const sc_core::sc_module_name& name, host::cpu& cpu,
                              .min = 0,
                              .max = 100'000,
                              .help = "the library finds the memory of a segment that it reads itself"}),
-      command_poll_clocks(*this, {.name = "command_poll_clocks",
-                                  .unit = "clocks",
-                                  .value = 500,
-                                  .min = 0,
-                                  .max = 1'000'000,
-                                  .help = "pause between looks whether the card has done a command"}),
-      command_limit_us(*this, {.name = "command_limit_us",
-                               .unit = "us",
-                               .value = 1'000'000,
-                               .min = 1,
-                               .max = 1'000'000'000,
-                               .help = "a card that takes longer for a command is dead"}),
-      event_clocks(*this, {.name = "event_clocks",
-                           .unit = "clocks",
-                           .value = 200,
-                           .min = 0,
-                           .max = 1'000'000,
-                           .help = "handling of one event of the card in the interrupt handler"}),
       boot_poll_us(*this, {.name = "boot_poll_us",
                            .unit = "us",
                            .value = 100,
@@ -193,9 +127,6 @@ myvia_driver::myvia_driver(const sc_core::sc_module_name& name, host::cpu& cpu,
                             .min = 1,
                             .max = 1'000'000'000,
                             .help = "firmware that has not started by then is broken"}),
-      commands(*this, "commands", "commands given to the card"),
-      events(*this, "events", "events taken from the card's queue"),
-      interrupts(*this, "interrupts", "interrupts that this card raised"),
       cpu_(cpu),
       window_(std::move(window)),
       image_(std::move(image)),
@@ -340,14 +271,10 @@ status myvia_driver::command(host::process& on, myvia::command_op op,
         window_->store_big(on, interface_word(request + offsetof(myvia::command, arguments) + 4 * i),
                            arguments[i]);
     window_->store_big(on, interface_word(offsetof(interface_block, command_number)), ++command_number_);
-    const sim::picoseconds limit = sim::now() + command_limit_us * microsecond;
-    while (window_->load_big(on, interface_word(offsetof(interface_block, command_done))) !=
-           command_number_) {
-        if (sim::now() >= limit)
-            throw sim::model_error(name(), fmt::format("the card has not done command {} within {} us",
-                                                       static_cast<unsigned>(op), command_limit_us.get()));
-        on.compute(command_poll_clocks);
-    }
+    wait_for_command(on, op, [&] {
+        return window_->load_big(on, interface_word(offsetof(interface_block, command_done))) ==
+               command_number_;
+    });
     return from_card(window_->load_big(on, interface_word(offsetof(interface_block, command_status))));
 }
 
@@ -476,19 +403,19 @@ status myvia_driver::create_queue(host::process& on, std::uint32_t queue, std::u
         command(on, myvia::command_create_queue,
                 std::array{queue, high(made->ring()), low(made->ring()), made->capacity(), process});
     if (result != status::success) return result;
-    queues_[queue] = {.process = process};
+    queue_owners_[queue] = process;
     ring = std::move(made);
     return result;
 }
 
 status myvia_driver::resize_queue(host::process& on, std::uint32_t queue, std::uint32_t entries,
                                   std::shared_ptr<completion_queue>& ring) {
-    return create_queue(on, queue, queues_.at(queue).process, entries, ring);
+    return create_queue(on, queue, queue_owners_.at(queue), entries, ring);
 }
 
 void myvia_driver::destroy_queue(host::process& on, std::uint32_t queue) {
     command(on, myvia::command_destroy_queue, std::array{queue});
-    queues_.erase(queue);
+    queue_owners_.erase(queue);
 }
 
 void myvia_driver::send_control(host::process& on, const route& path, std::span<const std::byte> payload) {

@@ -8,7 +8,7 @@
 
 #include "firmware/abi/vi_descriptor.h"
 #include "host_driver/byte_order.h"
-#include "host_driver/mvia_driver.h"
+#include "host_driver/mvia/mvia_driver.h"
 #include "hw/sim/time.h"
 
 namespace vinic::driver {

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
-#include "host_driver/myvia_queues.h"
+#include "host_driver/completion_ring.h"
+#include "host_driver/contiguous_memory.h"
 #include "host_driver/work_queue.h"
 #include "hw/host/memory.h"
 #include "hw/host/process.h"
@@ -74,7 +75,8 @@ private:
 /// A completion queue that the kernel writes.
 class mvia_completion_queue : public completion_ring {
 public:
-    using completion_ring::completion_ring;
+    mvia_completion_queue(host::memory& ram, std::uint32_t entries)
+        : completion_ring(ram, entries, std::endian::native) {}
 
     void arm(host::process&) override { armed_ = true; }
     /// Visible a picosecond from now; whether an event was asked for.

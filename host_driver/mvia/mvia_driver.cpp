@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// M-VIA: parameters, objects, descriptors, completions. mvia_send.cpp and mvia_receive.cpp have the protocol.
-#include "host_driver/mvia_driver.h"
+// M-VIA: parameters, objects, descriptors, completions. send.cpp and receive.cpp have the protocol.
+#include "host_driver/mvia/mvia_driver.h"
 
 #include <algorithm>
 #include <bit>

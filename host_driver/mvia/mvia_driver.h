@@ -13,8 +13,8 @@
 #include "host_driver/card_driver.h"
 #include "host_driver/card_window.h"
 #include "host_driver/ethernet_device.h"
-#include "host_driver/mvia_queues.h"
-#include "host_driver/mvia_vi.h"
+#include "host_driver/mvia/queues.h"
+#include "host_driver/mvia/vi.h"
 #include "hw/host/cpu.h"
 #include "hw/sim/module.h"
 #include "hw/sim/parameter.h"
@@ -123,13 +123,15 @@ private:
     void flush(mvia_vi& of, bool sends, bool receives);
     void leave(mvia_vi& of, vi_state next, bool keep);
 
-    // --- Sending (mvia_send.cpp).
+    // --- Sending (send.cpp).
     void pump(host::context& on, const vi_ptr& of);
     bool send_next(host::context& on, const vi_ptr& of);
     bool fail_send(host::context& on, const vi_ptr& of, const send_ptr& what);
     bool send_packet(host::context& on, const vi_ptr& of, const send_ptr& what);
     bool gather(const mvia_vi& of, const mvia_send& what, std::uint32_t offset, std::uint32_t bytes,
                 parts& into) const;
+    std::vector<std::byte> headers_of(const mvia_vi& of, const mvia_send& what, std::uint32_t offset,
+                                      std::uint32_t bytes) const;
     std::vector<std::byte> header_of(const mvia_vi& of, std::uint8_t kind, std::uint8_t flags,
                                      std::uint32_t length, std::uint32_t sequence, std::uint32_t offset,
                                      std::uint32_t immediate) const;
@@ -147,7 +149,7 @@ private:
     void expired(host::context& on);
     void retransmit(host::context& on, const vi_ptr& of);
 
-    // --- Receiving (mvia_receive.cpp).
+    // --- Receiving (receive.cpp).
     void receive(host::context& on, const ethernet_device::frame& frame);
     void receive_data(host::context& on, const vi_ptr& of, const abi::packet_header& header,
                       std::span<const std::byte> body, std::uint32_t number);

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <set>
 #include <span>
 #include <vector>
 
 #include "firmware/abi/vi_engine_card.h"
 #include "host_driver/card_window.h"
-#include "host_driver/myvia_queues.h"
+#include "host_driver/completion_ring.h"
+#include "host_driver/contiguous_memory.h"
 #include "host_driver/work_queue.h"
 #include "hw/host/memory.h"
 #include "hw/host/process.h"
@@ -59,47 +59,16 @@ private:
     std::uint32_t taken_ = 0;
 };
 
-/// Ring of completion entries, with the number of the pass as valid mark.
-class vi_engine_completion_queue : public completion_queue {
+/// Written by the card, armed by a store into the queue's doorbell page.
+class vi_engine_completion_queue : public completion_ring {
 public:
     vi_engine_completion_queue(host::memory& ram, const vi_engine_page& doorbells, std::uint32_t entries)
-        : ring_(ram, std::uint64_t{entries} * entry_bytes, contiguous_memory::contents::zero),
-          doorbells_(doorbells),
-          entries_(entries) {}
+        : completion_ring(ram, entries, std::endian::little), doorbells_(doorbells) {}
 
-    std::uint32_t capacity() const override { return entries_; }
-    host::physical_range head() const override {
-        return {.begin = ring_.begin() + offset(taken_), .bytes = entry_bytes};
-    }
-    bool head_valid() const override { return valid(taken_); }
-    entry take() override;
-    std::uint32_t pending() const override;
-    host::physical_range memory() const override {
-        return {.begin = ring_.begin(), .bytes = entries_ * entry_bytes};
-    }
-    std::uint32_t entries_in(const host::physical_range& written) const override;
-    void continues(const completion_queue& before) override;
-    void forget(std::uint32_t vi) override;
     void arm(host::process& on) override;
 
-    host::physical_address ring() const { return ring_.begin(); }
-
 private:
-    static constexpr std::uint64_t entry_bytes = sizeof(abi::vi_engine::completion_entry);
-    std::uint64_t offset(std::uint32_t number) const {
-        return std::uint64_t{number % entries_} * entry_bytes;
-    }
-    abi::vi_engine::completion_entry at(std::uint32_t number) const;
-    bool valid(std::uint32_t number) const { return at(number).valid == (number / entries_) % 2 + 1; }
-    bool unread(std::uint32_t number) const { return number - taken_ < entries_ && valid(number); }
-    void skip_forgotten();
-
-    contiguous_memory ring_;
     vi_engine_page doorbells_;
-    std::uint32_t entries_;
-    std::uint32_t taken_ = 0;
-    std::uint32_t seen_before_ = 0;      ///< entries taken from the rings that this one replaced
-    std::set<std::uint32_t> forgotten_;  ///< numbers of entries whose VI is gone
 };
 
 }  // namespace vinic::driver

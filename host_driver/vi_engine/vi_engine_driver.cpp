@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host_driver/vi_engine_driver.h"
+#include "host_driver/vi_engine/vi_engine_driver.h"
 
 #include <fmt/format.h>
 
@@ -18,8 +18,6 @@ namespace vinic::driver {
 namespace {
 
 namespace card = abi::vi_engine;
-
-constexpr sim::picoseconds microsecond = 1'000'000;
 
 constexpr std::uint32_t high(std::uint64_t value) { return static_cast<std::uint32_t>(value >> 32); }
 constexpr std::uint32_t low(std::uint64_t value) { return static_cast<std::uint32_t>(value); }
@@ -48,72 +46,7 @@ std::uint32_t route_length(const route& path) {
 vi_engine_driver::vi_engine_driver(const sc_core::sc_module_name& name, host::cpu& cpu,
                                    std::unique_ptr<card_window> window, std::uint64_t window_bytes,
                                    sim::picoseconds byte_time)
-    : sim::module(name),
-      ring_slots(*this, {.name = "ring_slots",
-                         .unit = "descriptors",
-                         .value = 1024,
-                         .min = 2,
-                         .max = 4096,
-                         .choices = {2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096},
-                         .help = "length of a send or receive queue",
-                         .source = "facts vipl.md 8: programs of the time post up to 512"}),
-      queue_entries_max(*this, {.name = "queue_entries_max",
-                                .unit = "entries",
-                                .value = 65536,
-                                .min = 1,
-                                .max = 1048576,
-                                .help = "longest completion queue",
-                                .source = "facts vipl.md 8"}),
-      page_table_entries(*this, {.name = "page_table_entries",
-                                 .unit = "pages",
-                                 .value = 65536,
-                                 .min = 1,
-                                 .max = 1048576,
-                                 .help = "entries of the translation table, where it stands in host memory"}),
-      event_entries(*this, {.name = "event_entries",
-                            .unit = "entries",
-                            .value = 256,
-                            .min = 2,
-                            .max = 65536,
-                            .choices = {2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 4096, 65536},
-                            .help = "length of the card's event queue"}),
-      retransmit_us(*this, {.name = "retransmit_us",
-                            .unit = "us",
-                            .value = 1000,
-                            .min = 1,
-                            .max = 4'000'000,
-                            .help = "least time without acknowledgement before the card sends again"}),
-      retransmit_windows(*this,
-                         {.name = "retransmit_windows",
-                          .value = 3,
-                          .min = 1,
-                          .max = 1000,
-                          .help = "that time is at least so many times what a whole window of packets takes "
-                                  "on the slowest cable: one is in front of a packet, one may be in front of "
-                                  "its acknowledgement"}),
-      retransmit_tries(*this, {.name = "retransmit_tries",
-                               .value = 32,
-                               .min = 1,
-                               .max = 1'000'000,
-                               .help = "tries without progress before a connection is lost"}),
-      command_poll_clocks(*this, {.name = "command_poll_clocks",
-                                  .unit = "clocks",
-                                  .value = 200,
-                                  .min = 0,
-                                  .max = 1'000'000,
-                                  .help = "pause between looks whether the card has done a command"}),
-      command_limit_us(*this, {.name = "command_limit_us",
-                               .unit = "us",
-                               .value = 1'000'000,
-                               .min = 1,
-                               .max = 1'000'000'000,
-                               .help = "a card that takes longer for a command is dead"}),
-      event_clocks(*this, {.name = "event_clocks",
-                           .unit = "clocks",
-                           .value = 200,
-                           .min = 0,
-                           .max = 1'000'000,
-                           .help = "handling of one event of the card in the interrupt handler"}),
+    : vi_card_driver(name, {.command_poll_clocks = 200}),
       cpu_(cpu),
       window_(std::move(window)),
       window_bytes_(window_bytes),
@@ -193,13 +126,9 @@ status vi_engine_driver::command(host::process& on, card::command_op op,
     for (std::size_t i = 0; i < arguments.size(); ++i) store(on, low(card::arguments + 4 * i), arguments[i]);
     store(on, card::command, op);
     ++commands_given_;
-    const sim::picoseconds limit = sim::now() + command_limit_us * microsecond;
-    while (window_->load_little(on, card::registers + card::commands_done) != commands_given_) {
-        if (sim::now() >= limit)
-            throw sim::model_error(name(), fmt::format("the card has not done command {} within {} us",
-                                                       static_cast<unsigned>(op), command_limit_us.get()));
-        on.compute(command_poll_clocks);
-    }
+    wait_for_command(on, op, [&] {
+        return window_->load_little(on, card::registers + card::commands_done) == commands_given_;
+    });
     return from_card(window_->load_little(on, card::registers + card::command_status));
 }
 

@@ -10,7 +10,7 @@
 
 #include "firmware/abi/vi_descriptor.h"
 #include "host_driver/card_driver.h"
-#include "host_driver/mvia_queues.h"
+#include "host_driver/mvia/queues.h"
 #include "hw/sim/time.h"
 
 namespace vinic::driver {

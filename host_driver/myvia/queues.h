@@ -1,42 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <set>
 #include <span>
 #include <vector>
 
 #include "firmware/abi/myvia_card.h"
 #include "host_driver/card_window.h"
+#include "host_driver/completion_ring.h"
+#include "host_driver/contiguous_memory.h"
 #include "host_driver/work_queue.h"
 #include "hw/host/memory.h"
 #include "hw/host/process.h"
 
 namespace vinic::driver {
-
-/// Physically contiguous host memory that lives as long as this.
-class contiguous_memory {
-public:
-    enum class contents { any, zero };
-    contiguous_memory(host::memory& ram, std::uint64_t bytes, contents initially);
-    ~contiguous_memory() { ram_.free_contiguous(begin_, bytes_); }
-    contiguous_memory(const contiguous_memory&) = delete;
-    contiguous_memory& operator=(const contiguous_memory&) = delete;
-
-    host::memory& ram() const { return ram_; }
-    host::physical_address begin() const { return begin_; }
-    std::uint64_t bytes() const { return bytes_; }
-
-    std::uint32_t read_big(std::uint64_t offset) const;
-    void write_big(std::uint64_t offset, std::uint32_t value);
-
-private:
-    host::memory& ram_;
-    std::uint64_t bytes_;
-    host::physical_address begin_;
-};
 
 /// How a process rings (myvia_card.h).
 class myvia_doorbells {
@@ -198,53 +178,12 @@ private:
     std::uint32_t places_;
 };
 
-/// Ring of completion entries, big-endian, with the number of the pass as valid mark.
-class completion_ring : public completion_queue {
-public:
-    completion_ring(host::memory& ram, std::uint32_t entries)
-        : ring_(ram, std::uint64_t{entries} * sizeof(abi::myvia::completion_entry),
-                contiguous_memory::contents::zero),
-          entries_(entries) {}
-
-    std::uint32_t capacity() const override { return entries_; }
-    host::physical_range head() const override;
-    bool head_valid() const override { return valid(taken_); }
-    entry take() override;
-    std::uint32_t pending() const override;
-    host::physical_range memory() const override;
-    std::uint32_t entries_in(const host::physical_range& written) const override;
-    void continues(const completion_queue& before) override;
-    void forget(std::uint32_t vi) override;
-
-    host::physical_address ring() const { return ring_.begin(); }
-
-protected:
-    /// Entries that the process has taken, from rings that this one replaced too.
-    std::uint32_t seen() const { return seen_before_ + taken_; }
-    /// Where entry `number` of this ring stands, and what makes it valid.
-    std::uint64_t offset(std::uint32_t number) const {
-        return std::uint64_t{number % entries_} * sizeof(abi::myvia::completion_entry);
-    }
-    std::uint32_t pass(std::uint32_t number) const { return (number / entries_) % 2 + 1; }
-
-    contiguous_memory ring_;
-
-private:
-    bool valid(std::uint32_t number) const;
-    void skip_forgotten();
-
-    std::uint32_t entries_;
-    std::uint32_t taken_ = 0;
-    std::uint32_t seen_before_ = 0;      ///< entries taken from the rings that this one replaced
-    std::set<std::uint32_t> forgotten_;  ///< numbers of entries whose VI is gone
-};
-
 /// Written by the card, armed by a doorbell.
 class myvia_completion_queue : public completion_ring {
 public:
     myvia_completion_queue(host::memory& ram, std::shared_ptr<myvia_doorbells> doorbells, std::uint32_t queue,
                            std::uint32_t entries)
-        : completion_ring(ram, entries), doorbells_(std::move(doorbells)), queue_(queue) {}
+        : completion_ring(ram, entries, std::endian::big), doorbells_(std::move(doorbells)), queue_(queue) {}
 
     void arm(host::process& on) override;
 

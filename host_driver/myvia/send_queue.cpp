@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host_driver/myvia_send_queue.h"
+#include "host_driver/myvia/send_queue.h"
 
 #include <algorithm>
 #include <cstring>

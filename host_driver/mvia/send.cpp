@@ -9,7 +9,7 @@
 
 #include "firmware/abi/vi_descriptor.h"
 #include "host_driver/byte_order.h"
-#include "host_driver/mvia_driver.h"
+#include "host_driver/mvia/mvia_driver.h"
 #include "hw/sim/time.h"
 
 namespace vinic::driver {
@@ -67,6 +67,29 @@ bool mvia_driver::fail_send(host::context& on, const vi_ptr& of, const send_ptr&
     return false;
 }
 
+/// What stands before the payload of the message's next packet.
+std::vector<std::byte> mvia_driver::headers_of(const mvia_vi& of, const mvia_send& what, std::uint32_t offset,
+                                               std::uint32_t bytes) const {
+    const mvia_descriptor& d = what.descriptor;
+    const bool last = what.handed + 1 == what.packets;
+    const bool closes = of.reliable() && of.next_sequence + 1 - of.unacknowledged >= window_packets;
+    const auto flags =
+        static_cast<std::uint8_t>((offset == 0 ? abi::packet_first : 0) | (last ? abi::packet_last : 0) |
+                                  ((d.control & abi::vi_control_immediate) != 0 ? abi::packet_immediate : 0) |
+                                  (closes ? abi::packet_wants_acknowledge : 0));
+    std::vector<std::byte> made = header_of(of, what.rdma ? abi::packet_rdma_write : abi::packet_send, flags,
+                                            bytes, of.next_sequence, offset, d.immediate);
+    if (!what.rdma) return made;
+    const abi::rdma_header target{
+        .address_high = big_endian(static_cast<std::uint32_t>(d.remote.address >> 32)),
+        .address_low = big_endian(static_cast<std::uint32_t>(d.remote.address)),
+        .handle = big_endian(d.remote.handle),
+        .reserved = 0};
+    const auto raw = std::as_bytes(std::span(&target, 1));
+    made.insert(made.end(), raw.begin(), raw.end());
+    return made;
+}
+
 bool mvia_driver::send_packet(host::context& on, const vi_ptr& of, const send_ptr& what) {
     const sim::picoseconds begin = sim::now();
     const mvia_descriptor& d = what->descriptor;
@@ -82,22 +105,7 @@ bool mvia_driver::send_packet(host::context& on, const vi_ptr& of, const send_pt
     }
     const bool last = what->handed + 1 == what->packets;
     if (!std::exchange(what->started, true)) what->first_sequence = of->next_sequence;
-    const bool closes = of->reliable() && of->next_sequence + 1 - of->unacknowledged >= window_packets;
-    const auto flags =
-        static_cast<std::uint8_t>((offset == 0 ? abi::packet_first : 0) | (last ? abi::packet_last : 0) |
-                                  ((d.control & abi::vi_control_immediate) != 0 ? abi::packet_immediate : 0) |
-                                  (closes ? abi::packet_wants_acknowledge : 0));
-    std::vector<std::byte> linear = header_of(*of, what->rdma ? abi::packet_rdma_write : abi::packet_send,
-                                              flags, bytes, of->next_sequence, offset, d.immediate);
-    if (what->rdma) {
-        const abi::rdma_header target{
-            .address_high = big_endian(static_cast<std::uint32_t>(d.remote.address >> 32)),
-            .address_low = big_endian(static_cast<std::uint32_t>(d.remote.address)),
-            .handle = big_endian(d.remote.handle),
-            .reserved = 0};
-        const auto raw = std::as_bytes(std::span(&target, 1));
-        linear.insert(linear.end(), raw.begin(), raw.end());
-    }
+    const std::vector<std::byte> linear = headers_of(*of, *what, offset, bytes);
     of->owed = 0;
     of->acknowledge_at = sim::never;
     send_probe.report(begin, sim::now(), "packet", {{"vi", of->setup.vi}, {"message", what->message}});
