@@ -127,9 +127,10 @@ TEST_F(design_test, mistakes_are_one_line_with_file_and_line) {
               "e.yaml:2: bus.a was given at e.yaml:1 already");
     EXPECT_EQ(error_of("f.yaml", "nodes: 2\nnodes: 3\n"), "f.yaml:2: nodes stands there twice");
     EXPECT_EQ(error_of("g.yaml", "base: g\n"), "g.yaml: builds on itself");
-    EXPECT_EQ(error_of("h.yaml", "bus: [1, 2]\nnodes: 2\n"),
-              "h.yaml:1: no key is named 'bus'; expected one of name, description, base, include, firmware, "
-              "nodes, topology");
+    EXPECT_EQ(
+        error_of("h.yaml", "bus: [1, 2]\nnodes: 2\n"),
+        "h.yaml:1: no key is named 'bus'; expected one of name, description, base, include, card, firmware, "
+        "nodes, topology, transport");
     EXPECT_EQ(error_of("i.yaml", "topology: {shape: switch, ports: 8}\n"),
               "i.yaml:1: no key is named 'ports'; expected one of shape, switch_ports, switches, cables");
     EXPECT_EQ(error_of("j.yaml", "topology: {cables: [[node0]]}\n"),
