@@ -72,6 +72,7 @@ const std::vector<group>& groups_of_node() {
           {"bus.cbe", hexadecimal},
           {"bus.ad", hexadecimal}}},
         {"doorbells", orange, false, {{"nic*.doorbells.doorbell"}, {"nic*.doorbells.depth", decimal}}},
+        {"doorbells in RTL", orange, true, {{"nic*.doorbells.rtl.*", hexadecimal}}},
         {"host DMA",
          normal,
          false,

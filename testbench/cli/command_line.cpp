@@ -20,6 +20,16 @@ namespace vinic::testbench {
 
 namespace {
 
+/// CLI11's own check of a sign names the largest double.
+CLI::Validator percentage() {
+    return {[](std::string& text) {
+                double value = 0;
+                const bool good = CLI::detail::lexical_cast(text, value) && value >= 0;
+                return good ? std::string() : "'" + text + "' is not a number of percent, 0 or more";
+            },
+            "0 or more"};
+}
+
 /// One grammar for all verbs: the options by group, bound to the struct of the verb that takes them.
 void add_result_options(CLI::App& verb, result_options& to) {
     verb.add_option("--json", to.json, "JSON instead of a table: to FILE.json, or to standard output")
@@ -288,7 +298,7 @@ void add_compare(CLI::App& program, request& to) {
     verb.add_option("--tolerance", to.compare.tolerance_percent,
                     "Exit with status 1 when a number differs by more than that many percent")
         ->type_name("%")
-        ->check(CLI::NonNegativeNumber);
+        ->check(percentage());
     add_result_options(verb, to.compare);
     verb.footer(
         "Examples:\n  vinic compare before.json after.json\n"
@@ -319,7 +329,7 @@ void add_validate(CLI::App& program, request& to) {
     verb.add_option("--tolerance", to.validate.tolerance_percent,
                     "How far ours may be from a published figure, instead of what the file says")
         ->type_name("%")
-        ->check(CLI::NonNegativeNumber);
+        ->check(percentage());
     verb.add_option("--figures", to.validate.figures,
                     "Another file of figures than the one that ships (testbench/validation/figures.yaml)")
         ->type_name("FILE.yaml");
@@ -430,7 +440,7 @@ void add_study(CLI::App& program, request& to) {
     diff.add_option("--tolerance", to.study.tolerance_percent,
                     "Exit with status 1 when a number differs by more than that many percent")
         ->type_name("%")
-        ->check(CLI::NonNegativeNumber);
+        ->check(percentage());
     diff.footer(
         "Examples:\n  vinic study diff before.sqlite my.yaml\n  vinic study diff a.yaml b.yaml --tolerance "
         "1");

@@ -18,7 +18,10 @@ using driver::socket_result;
 
 socket_layer& layer_of(script& self) {
     socket_layer* layer = self.current().environment->sockets;
-    if (!layer) throw script_error("sockets: the node's card is no Ethernet card");
+    if (!layer)
+        throw script_error(
+            "sockets: the node's card is no Ethernet card; designs with one are mvia_fe, mvia_ge, udp_fe, "
+            "udp_ge");
     return *layer;
 }
 

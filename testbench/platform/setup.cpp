@@ -24,10 +24,14 @@ design design_of(const platform_options& options) {
 }
 
 std::optional<firmware> firmware_of(const design& from) {
-    if (!from.firmware) {
-        if (!needs_firmware(from.card)) return {};
-        throw sim::input_error("design {}: no firmware (key `firmware`)", from.name);
-    }
+    const bool runs_firmware = needs_firmware(from.card);
+    if (from.firmware && !runs_firmware)
+        throw sim::input_error("{}: firmware is '{}', but a card of kind '{}' runs none",
+                               from.firmware->origin, from.firmware->text, from.card.text);
+    if (!runs_firmware) return {};
+    if (!from.firmware)
+        throw sim::input_error("design {}: a card of kind '{}' needs a firmware (key `firmware`)", from.name,
+                               from.card.text);
     return load_firmware(*from.firmware);
 }
 

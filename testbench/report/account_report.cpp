@@ -166,7 +166,9 @@ std::string account_report::overview(bool colours) const {
 }
 
 std::string account_report::to_text(bool colours) const {
-    if (sizes_.empty()) return "account: no message was followed from its post to its completion\n";
+    if (sizes_.empty())
+        return "account: no message was followed from its post to its completion"
+               " (in a TCP stream none can be: use transport=udp)\n";
     if (sizes_.size() > sizes_in_full) return overview(colours);
     std::string text;
     for (const auto& of : sizes_) text += (text.empty() ? "" : "\n") + text_of(of, colours);
