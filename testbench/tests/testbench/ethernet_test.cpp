@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 #include <tuple>
+#include <utility>
 
 #include "testbench/report/json.h"
 #include "testbench/tests/testbench/program.h"
@@ -155,6 +156,33 @@ TEST_P(designs, account_for_every_picosecond) {
 }
 
 INSTANTIATE_TEST_SUITE_P(all, designs, testing::Values("mvia_ge", "mvia_fe", "udp_ge", "udp_fe"));
+
+/// What does not fit together is said in one line, before anything runs.
+TEST(ethernet, cards_networks_firmware_and_transports_that_do_not_fit) {
+    const program vinic;
+    vinic.write("crossbar.yaml",
+                "base: mvia_ge\ntopology: {shape: clos, switch_ports: 8}\n"
+                "fabric.switching: {value: crossbar, source: assumed}\n");
+    const std::pair<const char*, const char*> wrong[] = {
+        {"clan --set fabric.switching=ethernet", "a card of kind vi_engine needs crossbar"},
+        {"myvia --set fabric.switching=ethernet", "a card of kind lanai needs crossbar"},
+        {"crossbar.yaml", "a card of kind ethernet needs ethernet"},
+        {"clan --set host.bridge.initiator.max_burst_bytes=7", "max_burst_bytes 7 is no multiple of 4"},
+        {"clan --set firmware=myvia", "a card of kind vi_engine runs none"},
+        {"mvia_ge --set firmware=myvia", "a card of kind ethernet runs none"},
+        {"clan --set transport=udp", "a card of kind vi_engine has vi"},
+        {"mvia_ge --set transport=ipx", "a card of kind ethernet has vi, udp, tcp"},
+        {"clan -- transport=udp", "argument transport=udp: expected one of vi"},
+        {"udp_ge -- sizes=65508", "argument sizes=65508"},
+        {"bvia -- reliability=delivery", "reliability=delivery: the card does not offer it"}};
+    for (const auto& [options, says] : wrong) {
+        const auto outcome = vinic.run(std::string("run pingpong --json p.json --design ") + options);
+        EXPECT_EQ(outcome.status, 2) << options;
+        EXPECT_NE(outcome.errors.find(says), std::string::npos) << options << ": " << outcome.errors;
+        EXPECT_EQ(outcome.errors.find('\n'), outcome.errors.size() - 1) << options << ": " << outcome.errors;
+        EXPECT_FALSE(vinic.has("p.json")) << options;
+    }
+}
 
 /// Wireshark's engine finds nothing wrong with the headers and checksums of IP, UDP and TCP.
 TEST(ethernet, captures_are_what_wireshark_expects) {
