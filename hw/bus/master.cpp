@@ -40,6 +40,10 @@ master::master(const sc_core::sc_module_name& name, const bus_properties& bus, r
       bus_(bus),
       id_(id) {
     socket.bind(static_cast<tlm::tlm_bw_transport_if<protocol>&>(*this));
+    // Or a store into a register would become two.
+    if (max_burst_bytes % 4 != 0)
+        throw sim::input_error("{}: max_burst_bytes {} is no multiple of 4", this->name(),
+                               max_burst_bytes.get());
 }
 
 void master::start(job& what) {

@@ -117,18 +117,21 @@ function ok(status, ...)
 end
 
 -- What carries the messages of a shipped workload: VIs, or the kernel's sockets where the node has them.
-local default_transport_ = default_transport
-default_transport = nil
+local default_transport_, transports_ = default_transport, transports
+default_transport, transports = nil, nil
 
 function transport_argument()
-    return argument { name = "transport", default = default_transport_, choices = { "vi", "udp", "tcp" },
+    return argument { name = "transport", default = default_transport_, choices = transports_,
         help = "What carries the messages: VIs, or sockets of an Ethernet card's kernel" }
 end
 
--- The sizes that the shipped workloads measure; a datagram of UDP has at most 65507 bytes.
+-- The longest message of the shipped workloads; a datagram of UDP has at most 65507 bytes.
+function longest_message(transport) return transport == "udp" and 65507 or 65536 end
+
+-- The sizes that the shipped workloads measure.
 function message_sizes(largest, transport)
     local sizes, size = { 0, 1, 4 }, 8
-    if transport == "udp" then largest = math.min(largest, 65507) end
+    largest = math.min(largest, longest_message(transport))
     while size <= largest do
         sizes[#sizes + 1] = size
         size = 2 * size
@@ -209,10 +212,15 @@ function open_endpoint(o)
     ok(VipNSInit(e.nic))
     local level = levels[o.reliability or "unreliable"]
     if not level then error("reliability: expected unreliable, delivery or reception", 2) end
-    e.vi = ok(VipCreateVi(e.nic, {
+    local status
+    status, e.vi = VipCreateVi(e.nic, {
         ReliabilityLevel = level, MaxTransferSize = ok(VipQueryNic(e.nic)).MaxTransferSize, Ptag = e.tag,
         EnableRdmaWrite = o.rdma_write or false,
-    }, nil, o.receive_queue))
+    }, nil, o.receive_queue)
+    if status == VIP_INVALID_RELIABILITY_LEVEL then
+        refuse("reliability=" .. o.reliability .. ": the card does not offer it")
+    end
+    ok(status)
     local descriptors = pages(64 * (o.sends + o.receives))
     local room = pages(o.bytes)
     e.memory = memory(descriptors + (o.sends + o.receives) * room, page)

@@ -69,6 +69,7 @@ public:
     std::uint64_t nodes() const { return options_.nodes; }
     /// What the design's programs use unless they are told otherwise: "vi", "udp" or "tcp".
     const std::string& transport() const { return options_.transport; }
+    const std::vector<std::string>& transports() const { return options_.transports; }
     bool executing_file() const { return executing_file_; }
 
     /// An exception that must reach the kernel: kept while Lua unwinds.

@@ -178,6 +178,12 @@ void open_socket_library(lua_State* L) {
     }
     push(L, script::of(L).transport());
     lua_setglobal(L, "default_transport");
+    lua_newtable(L);
+    for (const std::string& one : script::of(L).transports()) {
+        push(L, one);
+        lua_rawseti(L, -2, static_cast<lua_Integer>(lua_rawlen(L, -2)) + 1);
+    }
+    lua_setglobal(L, "transports");
 }
 
 }  // namespace vinic::testbench::lua

@@ -155,6 +155,9 @@ int expect_rows(lua_State* L, script& self) {
     return 0;
 }
 
+/// refuse(text): what was asked for cannot be; the run ends with that line.
+int refuse(lua_State* L, script&) { throw sim::input_error("{}", text_argument(L, 1, "refuse")); }
+
 int description(lua_State* L, script& self) {
     self.describe(text_argument(L, 1, "description"));
     return 0;
@@ -321,6 +324,7 @@ void open_workload_library(lua_State* L) {
     for (const auto& [name, function] : {luaL_Reg{"argument", guarded<argument>},
                                          {"description", guarded<description>},
                                          {"expect_rows", guarded<expect_rows>},
+                                         {"refuse", guarded<refuse>},
                                          {"needs_nodes", guarded<needs_nodes>},
                                          {"process", guarded<process>},
                                          {"now", guarded<now>},

@@ -33,6 +33,23 @@ bool needs_firmware(const located& kind) {
     return kind.text == "lanai";
 }
 
+void check_network(const located& kind, const link::fabric& network) {
+    check_kind(kind);
+    if (network.layout().switch_ports.empty()) return;
+    const bool sends_frames = kind.text == "ethernet";
+    if (sends_frames == (network.switching.get() == "ethernet")) return;
+    throw sim::input_error("{}.switching = {}: a card of kind {} needs {}", network.name(),
+                           network.switching.get(), kind.text,
+                           sends_frames ? "ethernet: its frames have addresses and no route"
+                                        : "crossbar: its packets have a route and no addresses");
+}
+
+std::vector<std::string> transports_of(const located& kind) {
+    check_kind(kind);
+    if (kind.text == "ethernet") return {"vi", "udp", "tcp"};
+    return {"vi"};
+}
+
 std::unique_ptr<nic::card> make_card(const located& kind, const bus::bus_properties& bus,
                                      bus::requester_id id) {
     check_kind(kind);

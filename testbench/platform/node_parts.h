@@ -3,6 +3,8 @@
 #pragma once
 
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "host_driver/card_driver.h"
 #include "host_driver/card_image.h"
@@ -11,6 +13,7 @@
 #include "host_driver/types.h"
 #include "hw/bus/pci_bus.h"
 #include "hw/host/cpu.h"
+#include "hw/link/fabric.h"
 #include "hw/nic/card.h"
 #include "hw/nic/lanai_card.h"
 #include "hw/sim/unit.h"
@@ -37,6 +40,12 @@ std::unique_ptr<driver::card_driver> make_driver(const nic::card& card, driver_s
 /// The kernel's sockets over that driver's device, as module `sockets` of the node that is being built; null
 /// where it has none.
 std::unique_ptr<driver::socket_layer> make_sockets(driver::card_driver& below, host::cpu& cpu);
+
+/// Throws input_error where switches of that network do not forward what cards of that kind send.
+void check_network(const located& kind, const link::fabric& network);
+
+/// What may carry the messages of shipped workloads between cards of that kind: the first one by default.
+std::vector<std::string> transports_of(const located& kind);
 
 /// Whether a card of that kind cannot do without firmware. Throws input_error for a kind that there is not.
 bool needs_firmware(const located& kind);

@@ -99,6 +99,7 @@ void platform::build(const design& from, const driver::card_image* image, const 
         dummies_ = std::make_unique<dummy_events>("dummy_events", mode.shuffle);
     }
     fabric_ = std::make_unique<link::fabric>("fabric", layout);
+    check_network(from.card, *fabric_);
     measurement_ = std::make_unique<measurement>("workload");
     nodes_.resize(count);
     for (const unsigned i : shuffled_order(count, mode.shuffle))

@@ -35,10 +35,24 @@ std::optional<firmware> firmware_of(const design& from) {
     return load_firmware(*from.firmware);
 }
 
+namespace {
+
+/// Those that the design's cards have; the design's own is one of them.
+std::vector<std::string> transports_on(const design& on) {
+    std::vector<std::string> all = transports_of(on.card);
+    if (std::ranges::find(all, on.transport.text) == all.end())
+        throw sim::input_error("{}: transport is '{}': a card of kind {} has {}", on.transport.origin,
+                               on.transport.text, on.card.text, fmt::join(all, ", "));
+    return all;
+}
+
+}  // namespace
+
 std::unique_ptr<workload> load_workload(const std::string& name_or_file,
                                         const std::vector<std::string>& arguments, const design& on,
                                         std::uint64_t seed, bool unsafe) {
-    const workload_options options{arguments, on.node_count(), seed, unsafe, on.transport.text};
+    const workload_options options{arguments, on.node_count(),   seed,
+                                   unsafe,    on.transport.text, transports_on(on)};
     const auto builtin = builtin_workloads();
     if (const auto found = builtin.find(name_or_file); found != builtin.end()) return found->second(options);
     const bool is_path = name_or_file.find('/') != std::string::npos || name_or_file.ends_with(".lua");

@@ -59,8 +59,9 @@ struct workload_options {
     std::vector<std::string> arguments;  ///< "name=value"
     std::uint64_t nodes = 2;
     std::uint64_t seed = 1;
-    bool unsafe = false;           ///< scripts may use io, os, package and debug
-    std::string transport = "vi";  ///< that of the design: vi, udp or tcp
+    bool unsafe = false;                        ///< scripts may use io, os, package and debug
+    std::string transport = "vi";               ///< that of the design: vi, udp or tcp
+    std::vector<std::string> transports{"vi"};  ///< those that the design's cards have
 };
 
 /// Programs for the simulated machines: a script or C++ written against vipl.h.

@@ -2,8 +2,8 @@
 description "Round trips between two nodes, one message at a time"
 
 local transport = transport_argument()
-local sizes = argument { name = "sizes", default = message_sizes(65536, transport), min = 0, max = 65536, unit = "bytes",
-    help = "Message sizes" }
+local sizes = argument { name = "sizes", default = message_sizes(65536, transport), min = 0, max = longest_message(transport),
+    unit = "bytes", help = "Message sizes" }
 local count = argument { name = "count", default = 100, min = 1, help = "Measured round trips of each size" }
 local warmup = argument { name = "warmup", default = 10, min = 0, help = "Round trips before those" }
 local reliability = reliability_argument()

@@ -2,8 +2,8 @@
 description "How many messages a second one node sends to another"
 
 local transport = transport_argument()
-local sizes = argument { name = "sizes", default = message_sizes(65536, transport), min = 0, max = 65536, unit = "bytes",
-    help = "Message sizes" }
+local sizes = argument { name = "sizes", default = message_sizes(65536, transport), min = 0, max = longest_message(transport),
+    unit = "bytes", help = "Message sizes" }
 local count = argument { name = "count", default = 200, min = 1, help = "Measured messages of each size" }
 local warmup = argument { name = "warmup", default = 50, min = 0, help = "Messages before those" }
 local window = argument { name = "window", default = 32, min = 2, max = 256, help = "Most messages under way" }
@@ -14,7 +14,9 @@ needs_nodes(2)
 local largest = largest_of(sizes)
 expect_rows(#sizes)
 local share = window // 2
-if 2 * share % vis ~= 0 then error("vis: expected a divisor of " .. 2 * share .. ", the messages under way") end
+if 2 * share % vis ~= 0 then
+    refuse("argument vis=" .. vis .. ": expected a divisor of " .. 2 * share .. ", the messages under way")
+end
 local phase = barrier(2)
 local started
 

@@ -2,8 +2,8 @@
 description "One-way stream with a window of messages under way"
 
 local transport = transport_argument()
-local sizes = argument { name = "sizes", default = message_sizes(65536, transport), min = 0, max = 65536, unit = "bytes",
-    help = "Message sizes" }
+local sizes = argument { name = "sizes", default = message_sizes(65536, transport), min = 0, max = longest_message(transport),
+    unit = "bytes", help = "Message sizes" }
 local count = argument { name = "count", default = 100, min = 1, help = "Measured messages of each size" }
 local warmup = argument { name = "warmup", default = 20, min = 0, help = "Messages before those" }
 local window = argument { name = "window", default = 16, min = 1, max = 256, help = "Most messages under way" }

@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 #include <tuple>
+#include <utility>
 
 #include "testbench/tests/testbench/run_result.h"
 
@@ -151,6 +152,33 @@ TEST_P(designs, account_for_every_picosecond) {
 
 INSTANTIATE_TEST_SUITE_P(all, designs, testing::Values("mvia_ge", "mvia_fe", "udp_ge", "udp_fe"));
 
+/// What does not fit together is said in one line, before anything runs.
+TEST(ethernet, cards_networks_firmware_and_transports_that_do_not_fit) {
+    const program vinic;
+    vinic.write("crossbar.yaml",
+                "base: mvia_ge\ntopology: {shape: clos, switch_ports: 8}\n"
+                "fabric.switching: {value: crossbar, source: assumed}\n");
+    const std::pair<const char*, const char*> wrong[] = {
+        {"clan --set fabric.switching=ethernet", "a card of kind vi_engine needs crossbar"},
+        {"myvia --set fabric.switching=ethernet", "a card of kind lanai needs crossbar"},
+        {"crossbar.yaml", "a card of kind ethernet needs ethernet"},
+        {"clan --set host.bridge.initiator.max_burst_bytes=7", "max_burst_bytes 7 is no multiple of 4"},
+        {"clan --set firmware=myvia", "a card of kind vi_engine runs none"},
+        {"mvia_ge --set firmware=myvia", "a card of kind ethernet runs none"},
+        {"clan --set transport=udp", "a card of kind vi_engine has vi"},
+        {"mvia_ge --set transport=ipx", "a card of kind ethernet has vi, udp, tcp"},
+        {"clan -- transport=udp", "argument transport=udp: expected one of vi"},
+        {"udp_ge -- sizes=65508", "argument sizes=65508"},
+        {"bvia -- reliability=delivery", "reliability=delivery: the card does not offer it"}};
+    for (const auto& [options, says] : wrong) {
+        const auto outcome = vinic.run(std::string("run pingpong --json p.json --design ") + options);
+        EXPECT_EQ(outcome.status, 2) << options;
+        EXPECT_NE(outcome.errors.find(says), std::string::npos) << options << ": " << outcome.errors;
+        EXPECT_EQ(outcome.errors.find('\n'), outcome.errors.size() - 1) << options << ": " << outcome.errors;
+        EXPECT_FALSE(vinic.has("p.json")) << options;
+    }
+}
+
 /// Wireshark's engine finds nothing wrong with the headers and checksums of IP, UDP and TCP.
 TEST(ethernet, captures_are_what_wireshark_expects) {
     if (std::system("tshark --version >/dev/null 2>&1") != 0) GTEST_SKIP() << "no tshark";
@@ -219,7 +247,7 @@ TEST(ethernet, a_switch_joins_more_than_two_nodes) {
 TEST(ethernet, sockets_need_an_ethernet_card) {
     const auto outcome = program().run("run pingpong --design myvia -- transport=udp sizes=8 count=1");
     EXPECT_EQ(outcome.status, 2);
-    EXPECT_NE(outcome.errors.find("no Ethernet card"), std::string::npos) << outcome.errors;
+    EXPECT_NE(outcome.errors.find("expected one of vi"), std::string::npos) << outcome.errors;
 }
 
 TEST(ethernet, a_datagram_has_its_limit) {
