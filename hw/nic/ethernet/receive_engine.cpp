@@ -35,13 +35,11 @@ receive_engine::receive_engine(const sc_core::sc_module_name& name, steps& when,
     from.on_frame = [this](std::span<const std::uint8_t> bytes) { arrived(bytes); };
 }
 
-/// Room that becomes free at this very instant is not there yet: so it does not matter what comes first.
 void receive_engine::arrived(std::span<const std::uint8_t> bytes) {
-    const std::uint64_t occupied = used_ + (freed_at_ == sim::now() ? freed_bytes_ : 0);
-    if (occupied + bytes.size() > fifo_bytes) return overruns.add();
+    if (used_.seen() + bytes.size() > fifo_bytes) return overruns.add();
     fifo_.push_back({{bytes.begin(), bytes.end()}, sim::now()});
-    used_ += bytes.size();
-    fifo_probe.set(used_);
+    used_.add(bytes.size());
+    fifo_probe.set(used_.held());
     when_.soon();
 }
 
@@ -88,11 +86,8 @@ void receive_engine::on_done(bus::job& what, bus::job_status status) {
 }
 
 void receive_engine::done_with_front() {
-    const std::uint64_t bytes = fifo_.front().bytes.size();
-    freed_bytes_ = (freed_at_ == sim::now() ? freed_bytes_ : 0) + bytes;
-    freed_at_ = sim::now();
-    used_ -= bytes;
-    fifo_probe.set(used_);
+    used_.free(fifo_.front().bytes.size());
+    fifo_probe.set(used_.held());
     fifo_.pop_front();
     when_.soon();
 }

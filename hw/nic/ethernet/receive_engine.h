@@ -12,6 +12,7 @@
 #include "hw/nic/ethernet/descriptor_ring.h"
 #include "hw/nic/ethernet/mac.h"
 #include "hw/nic/ethernet/steps.h"
+#include "hw/nic/occupancy.h"
 #include "hw/sim/module.h"
 #include "hw/sim/parameter.h"
 #include "hw/sim/probe.h"
@@ -57,9 +58,7 @@ private:
     bus::master& master_;
     descriptor_ring& ring_;
     std::deque<frame> fifo_;
-    std::uint64_t used_ = 0;
-    sim::picoseconds freed_at_ = sim::never;
-    std::uint64_t freed_bytes_ = 0;  ///< at that instant
+    occupancy used_;  ///< bytes of the FIFO
 
     bool starting_ = false;
     bool writing_ = false;

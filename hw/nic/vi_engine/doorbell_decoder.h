@@ -10,7 +10,7 @@
 #include <functional>
 #include <vector>
 
-#include "hw/nic/vi_engine/latched.h"
+#include "hw/nic/occupancy.h"
 #include "hw/nic/vi_engine/machine.h"
 #include "hw/nic/vi_engine/sequencer.h"
 #include "hw/sim/module.h"

@@ -8,62 +8,15 @@
 #include <tuple>
 #include <utility>
 
+#include "testbench/tests/testbench/both_ways.h"
 #include "testbench/tests/testbench/run_result.h"
 
 namespace vinic::testbench {
 namespace {
 
-// Both ends send messages of random sizes to each other, each a pattern of its own. What a stream of sockets
-// cannot take yet is waited for.
-constexpr const char* both_ways = R"(
-local transport = transport_argument()
-local level = argument { name = "level", default = "delivery", choices = reliability_levels, help = "-" }
-local count = argument { name = "count", default = 30, help = "-" }
-local sends, receives = 3, 5
-
-local function size_of_a_message()
-    local kind = math.random(4)
-    if kind == 1 then return math.random(0, 16) end
-    if kind == 2 then return math.random(1, 5) * 1460 + math.random(-4, 40) end
-    return math.random(0, kind == 3 and 4096 or 20000)
-end
-local finished = barrier(2)
-local sizes, taken = { [0] = {}, {} }, { [0] = 0, 0 }
-for node = 0, 1 do
-    for i = 1, count do sizes[node][i] = size_of_a_message() end
-end
-
-for me = 0, 1 do
-    process(me, function()
-        local peer = 1 - me
-        local e = open_endpoint { bytes = 20000, sends = sends, receives = receives, reliability = level,
-            transport = transport }
-        if me == 0 then e:call(1, "both") else e:listen("both") end
-        local sent, done = 0, 0
-        while done < count or taken[me] < count do
-            if sent < count and sent - done < sends and sent - taken[peer] < receives then
-                local slot = sent % sends + 1
-                sent = sent + 1
-                e:prepare(slot, sizes[me][sent])
-                e.memory:fill(e.sends[slot].at, sizes[me][sent], 2 * sent + me)
-                e:send(slot)
-            end
-            if sent > done and e:try_sent() then done = done + 1 end
-            local d = e:try_receive()
-            if d then
-                local n = taken[me] + 1
-                check(n <= count, "a message too many")
-                check(e:holds(d, sizes[peer][n], 2 * n + peer), "message " .. n .. " is not what was sent")
-                e:again(d)
-                taken[me] = n
-            end
-        end
-        sleep(100000000000)
-        check(not e:try_receive(), "a message twice")
-        finished()
-    end)
-end
-)";
+// A stream retransmits late: nothing more may come for a tenth of a second.
+const std::string both_ways = both_ways_with(
+    {.packet_bytes = 1460, .over_bytes = 40, .largest_bytes = 20000, .rest_ps = 100'000'000'000});
 
 struct network {
     const char* name;

@@ -24,17 +24,8 @@ class hardwired_card : public testing::TestWithParam<std::tuple<const char*, wor
 
 TEST_P(hardwired_card, gives_the_same_bytes_in_lockstep_and_shuffled) {
     const auto& [design, what] = GetParam();
-    const auto run = [&, &d = design, &w = what](const std::string& way) {
-        const auto outcome = program().run(
-            fmt::format("run {} --design {} {} {} --reproducible --json - --stats --fingerprint -- {}",
-                        w.name, d, w.options, way, w.arguments));
-        EXPECT_EQ(outcome.status, 0) << outcome.errors;
-        return outcome.output;
-    };
-    const std::string plain = run("");
-    EXPECT_EQ(plain, run("--lockstep"));
-    EXPECT_EQ(plain, run("--shuffle 7"));
-    EXPECT_EQ(plain, run("--shuffle 12"));
+    expect_same_bytes(fmt::format("{} --design {} {}", what.name, design, what.options), what.arguments,
+                      {"--lockstep", "--shuffle 7", "--shuffle 12"});
 }
 
 INSTANTIATE_TEST_SUITE_P(
