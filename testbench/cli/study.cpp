@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <memory>
 
@@ -226,6 +227,7 @@ status check_study(const study_options& options) {
 }
 
 status run_study(const study_options& options) {
+    const auto begun = std::chrono::steady_clock::now();
     const bool slurm = options.engine == "slurm";
     const study::plan plan = plan_of(options.file);
     study::check(plan);
@@ -242,7 +244,8 @@ status run_study(const study_options& options) {
     study::study_runner runner(
         plan, results, *engine,
         {.again_failed = options.again_failed, .progress = is_terminal(STDERR_FILENO)});
-    const auto outcome = runner.run();
+    auto outcome = runner.run();
+    outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
     output("-").commit(fmt::format("{}: {}\n", file.string(), summary_of(outcome, jobs)));
     for (const auto& line : study::missing_metrics(plan, results.points(false)))
         fmt::print(stderr, "vinic: {}\n", line);

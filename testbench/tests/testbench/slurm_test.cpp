@@ -31,10 +31,12 @@ protected:
     std::string csv(const std::string& options = "") const {
         return vinic.run("study export s.yaml --csv " + options).output;
     }
-    /// Tasks in a state, or all that Slurm knows.
+    /// Tasks in a state, or all that Slurm knows: a line each, as "1_0".
+    std::string lines(const std::string& state) const {
+        return slurm->ask("squeue --noheader --array --format=%i --states=" + state);
+    }
     std::size_t tasks(const std::string& state = "all") const {
-        const std::string lines = slurm->ask("squeue --noheader --array --format=%i --states=" + state);
-        return static_cast<std::size_t>(std::ranges::count(lines, '\n'));
+        return static_cast<std::size_t>(std::ranges::count(lines(state), '\n'));
     }
 
     program vinic;
@@ -81,10 +83,15 @@ TEST_F(slurm_test, tasks_that_are_gone_or_no_longer_wanted_are_done_without) {
     EXPECT_EQ(tasks("PENDING"), 3u);
     slurm->ask("scancel $(squeue --noheader --array --format=%i | grep _0)");
     study("axes:\n - arguments.n: [1, 2]\n");
+    running_study second(vinic, {"--engine", "slurm"});
+    // Task 1 of the first job stays, and the first point is submitted anew.
+    ASSERT_TRUE(
+        soon([&] { return tasks("PENDING") == 2 && lines("PENDING").find("1_2") == std::string::npos; }));
     slurm->ask("scontrol update partitionname=all state=up");
-    EXPECT_EQ(run().status, 0);
+    ASSERT_TRUE(soon([&] { return second.has_ended(); }));
+    EXPECT_EQ(second.end(0), 0);
     EXPECT_EQ(csv(), "point,arguments.n,size_bytes,value_us,status\n1,1,1,1.5,done\n2,2,2,3.0,done\n");
-    EXPECT_EQ(tasks("COMPLETED"), 2u) << "task 1 of the first job, task 0 of the second one";
+    EXPECT_EQ(tasks("COMPLETED"), 2u);
 }
 
 TEST_F(slurm_test, ctrl_c_cancels) {

@@ -2,6 +2,7 @@
 // `vinic study` as users call it: bad studies, points that fail in every way, and studies that are killed.
 #include <gtest/gtest.h>
 
+#include <fmt/format.h>
 #include <signal.h>
 
 #include "testbench/report/json.h"
@@ -156,6 +157,34 @@ TEST_F(study_test, points_die_with_the_study_and_a_second_run_is_refused) {
     EXPECT_EQ(status_of()["to_do"], 2);
     EXPECT_EQ(first.end(SIGKILL), -SIGKILL);
     EXPECT_TRUE(soon([&] { return processes_in(vinic.folder()).empty(); }));
+}
+
+/// A file that may not grow stands for a disk that is full.
+TEST_F(study_test, a_full_disk_is_said_and_loses_nothing) {
+    study("axes:\n - arguments.n: {from: 1, to: 12, step: 1}\n");
+    const auto outcome = vinic.run("study run s.yaml", "trap '' XFSZ; ulimit -f 100;");  // of 512 bytes
+    EXPECT_EQ(outcome.status, 2);
+    EXPECT_EQ(outcome.output, "");
+    EXPECT_EQ(outcome.errors, "vinic: s.sqlite: disk I/O error\n");
+    const json now = status_of();
+    ASSERT_TRUE(now["results"].contains("done")) << now;
+    const int done = now["results"]["done"];
+    EXPECT_GT(now["to_do"], 0);
+    const auto second = vinic.run("study run s.yaml");
+    EXPECT_EQ(second.status, 0) << second.errors;
+    EXPECT_NE(second.output.find(fmt::format("{} points ran, {} were there", 12 - done, done)),
+              std::string::npos)
+        << second.output;
+}
+
+TEST_F(study_test, places_where_no_database_can_be_are_refused) {
+    study("axes:\n - arguments.n: [1]\n");
+    EXPECT_EQ(vinic.run("study run s.yaml --db none/s.sqlite").errors,
+              "vinic: cannot write none/s.sqlite: No such file or directory\n");
+    EXPECT_EQ(vinic.run("study run s.yaml --db .").errors, "vinic: cannot write .: Is a directory\n");
+    // As on a disk without any room, from the first byte on.
+    EXPECT_EQ(vinic.run("study run s.yaml", "trap '' XFSZ; ulimit -f 0;").status, 2);
+    EXPECT_FALSE(vinic.has("s.sqlite"));
 }
 
 TEST_F(study_test, interrupt_loses_points_under_way_only) {
