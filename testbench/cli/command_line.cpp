@@ -388,16 +388,50 @@ CLI::App& add_study_verb(CLI::App& study, const char* name, const char* help, st
     return verb;
 }
 
+void add_slurm_options(CLI::App& run, study_options& to) {
+    CLI::Option& engine =
+        *run.add_option("--engine", to.engine,
+                        "Where points run: as processes of this machine, or as an array job of a cluster")
+             ->type_name("local|slurm")
+             ->check(CLI::IsMember({"local", "slurm"}));
+    const std::vector<CLI::Option*> of_slurm{
+        run.add_option("--partition", to.partition, "Of the cluster, instead of the default one")
+            ->type_name("NAME"),
+        run.add_option("--account", to.account, "Who is charged for it")->type_name("NAME"),
+        run.add_option("--points-per-task", to.points_per_task,
+                       "Points that a task runs one after the other: more than 1 when they are short")
+            ->type_name("N")
+            ->check(CLI::Range(1, 100'000)),
+        run.add_option("--sbatch", to.sbatch,
+                       "An argument more for sbatch, as in --sbatch=--qos=low (repeatable)")
+            ->type_name("ARGUMENT")
+            ->allow_extra_args(false),
+        run.add_option(
+               "--work-dir", to.work_folder,
+               "Folder that all nodes see, for what tasks read and write, instead of FILE.slurm beside "
+               "the database")
+            ->type_name("FOLDER")};
+    for (CLI::Option* option : of_slurm) option->needs(&engine)->group("With --engine slurm");
+}
+
 CLI::App& add_study_run(CLI::App& study, study_options& to) {
     CLI::App& run = add_study_verb(study, "run", "Run the points that have no result yet", to);
-    run.add_option("--jobs", to.jobs, "Points at a time, instead of one on each processor")
+    run.add_option(
+           "--jobs", to.jobs,
+           "Points at a time, instead of one on each processor (with Slurm: tasks, instead of as many "
+           "as it likes)")
         ->type_name("N")
-        ->check(CLI::Range(1, 1024));
+        ->check(CLI::Range(1, 100'000));
     run.add_flag("--retry", to.again_failed, "Run points again that did not end well")
         ->disable_flag_override();
     run.footer(
         "Exits with status 1 when a point did not end well. It may be stopped at any moment and goes on when "
-        "it is called again.\n\nExamples:\n  vinic study run core_clock\n  vinic study run my.yaml --jobs 1");
+        "it is called again. With Slurm, Ctrl-C cancels the job; when the terminal goes, or after SIGTERM, "
+        "it "
+        "stays, and the next `run` waits for it.\n\nExamples:\n  vinic study run core_clock\n"
+        "  vinic study run my.yaml --jobs 1\n"
+        "  vinic study run my.yaml --engine slurm --partition short --jobs 50 --sbatch=--nice=100");
+    add_slurm_options(run, to);
     return run;
 }
 
@@ -425,6 +459,9 @@ void add_study(CLI::App& program, request& to) {
     write.add_option("--csv", to.study.csv, "To FILE.csv, or to standard output")->type_name("[FILE.csv]");
     write.footer(
         "Examples:\n  vinic study export my.yaml --csv\n  vinic study export my.yaml --json my.json");
+    CLI::App& task = *study.add_subcommand("task", "What sbatch is told to run")->group("");
+    task.add_option("folder", to.study.file, "Of the submission")->required();
+    task.add_option("number", to.study.task, "Of the task")->required();
     CLI::App& point = add_study_verb(study, "point", "Run one point again, watched", to.study);
     point.add_option("number", to.study.point, "Of the point, as the tables have it")
         ->type_name("N")
@@ -530,6 +567,7 @@ status perform_study(const CLI::App& study, const study_options& options) {
     if (is("report")) return report_study(options);
     if (is("export")) return export_study(options);
     if (is("point")) return run_study_point(options);
+    if (is("task")) return run_study_task(options);
     return compare_studies(options);
 }
 

@@ -16,7 +16,7 @@ volatile std::sig_atomic_t raised_at = 0;  // in seconds, modulo what fits
 void on_signal(int signal) {
     const auto now = static_cast<std::sig_atomic_t>(std::time(nullptr));
     if (!raised_flag) {
-        raised_flag = 1;
+        raised_flag = signal;
         raised_at = now;
     } else if (now - raised_at > 1) {
         std::signal(signal, SIG_DFL);
@@ -40,5 +40,6 @@ interrupt_guard::~interrupt_guard() {
 }
 
 bool interrupt_guard::raised() { return raised_flag != 0; }
+bool interrupt_guard::by_user() { return raised_flag == SIGINT; }
 
 }  // namespace vinic::testbench

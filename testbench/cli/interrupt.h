@@ -22,6 +22,8 @@ public:
 
     /// Also where no guard lives: nothing was raised then.
     static bool raised();
+    /// It was Ctrl-C: neither a signal to end, nor a terminal that has gone.
+    static bool by_user();
 };
 
 }  // namespace vinic::testbench

@@ -3,7 +3,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
+#include <memory>
 
 #include "hw/sim/error.h"
 #include "testbench/cli/output.h"
@@ -11,6 +13,7 @@
 #include "testbench/cli/study_paths.h"
 #include "testbench/cli/study_verbs.h"
 #include "testbench/cli/verbs.h"
+#include "testbench/report/sha256.h"
 #include "testbench/report/study_report.h"
 #include "testbench/report/table.h"
 #include "testbench/study/check.h"
@@ -20,6 +23,7 @@
 #include "testbench/study/local_engine.h"
 #include "testbench/study/plan.h"
 #include "testbench/study/runner.h"
+#include "testbench/study/slurm_engine.h"
 #include "testbench/study/study_table.h"
 
 namespace vinic::testbench {
@@ -162,6 +166,41 @@ std::string status_text(const study::plan& of, const state& now) {
     return text;
 }
 
+/// The folder by which a study speaks with its tasks: as its database, no other study uses it.
+fs::path slurm_folder(const study_options& options, const fs::path& database) {
+    if (options.work_folder.empty()) return fs::path(database).replace_extension(".slurm");
+    const std::string of_database = sha256(fs::weakly_canonical(database).string());
+    return fs::path(options.work_folder) /
+           fmt::format("{}-{}.slurm", database.stem().string(), of_database.substr(0, 8));
+}
+
+std::unique_ptr<study::engine> slurm_engine_of(const study_options& options, const study::plan& plan,
+                                               const fs::path& database, study::identities& identities) {
+    std::vector<std::string> sbatch;
+    if (!options.partition.empty()) sbatch.push_back("--partition=" + options.partition);
+    if (!options.account.empty()) sbatch.push_back("--account=" + options.account);
+    sbatch.insert(sbatch.end(), options.sbatch.begin(), options.sbatch.end());
+    return std::make_unique<study::slurm_engine>(
+        study::slurm_engine::options{.folder = slurm_folder(options, database),
+                                     .name = database.stem().string(),
+                                     .limits = plan.study().limits,
+                                     .tasks_at_a_time = options.jobs,
+                                     .points_per_task = options.points_per_task,
+                                     .sbatch = sbatch,
+                                     .again_failed = options.again_failed},
+        [&](std::size_t index) { return identities.of(index, plan.at(index)); });
+}
+
+std::string summary_of(const study::study_runner::outcome& of, std::size_t jobs) {
+    std::string text = fmt::format("{} points ran, {} were there", of.ran, of.kept);
+    if (of.ran == 0) return text;
+    text += fmt::format("; {:.1f} s, {:.3g} points/s", of.seconds, static_cast<double>(of.ran) / of.seconds);
+    if (jobs != 0)
+        text += fmt::format(", {:.1f} % of {} jobs' time inside points",
+                            100 * of.inside_points_s / of.seconds / static_cast<double>(jobs), jobs);
+    return text;
+}
+
 void say_failures(const study::study_runner::outcome& o) {
     for (const auto& [status, count] : o.failed)
         fmt::print(
@@ -188,28 +227,35 @@ status check_study(const study_options& options) {
 }
 
 status run_study(const study_options& options) {
+    const auto begun = std::chrono::steady_clock::now();
+    const bool slurm = options.engine == "slurm";
     const study::plan plan = plan_of(options.file);
     study::check(plan);
+    if (slurm) study::slurm::check_available();
     const fs::path file = database_of(options.file, options.database);
     study::database results(file, study::database::mode::write);
-    const std::size_t jobs = options.jobs != 0 ? options.jobs : study::processors();
-    study::local_engine engine(jobs, plan.study().limits);
+    study::identities identities(plan);
+    const std::size_t jobs = slurm || options.jobs != 0 ? options.jobs : study::processors();
+    std::unique_ptr<study::engine> engine;
+    if (slurm)
+        engine = slurm_engine_of(options, plan, file, identities);
+    else
+        engine = std::make_unique<study::local_engine>(jobs, plan.study().limits);
     study::study_runner runner(
-        plan, results, engine,
+        plan, results, *engine,
         {.again_failed = options.again_failed, .progress = is_terminal(STDERR_FILENO)});
-    const auto outcome = runner.run();
-    std::string text =
-        fmt::format("{}: {} points ran, {} were there", file.string(), outcome.ran, outcome.kept);
-    if (outcome.ran != 0)
-        text +=
-            fmt::format("; {:.1f} s, {:.3g} points/s, {:.1f} % of {} jobs' time inside points",
-                        outcome.seconds, static_cast<double>(outcome.ran) / outcome.seconds,
-                        100 * outcome.inside_points_s / outcome.seconds / static_cast<double>(jobs), jobs);
-    output("-").commit(text + "\n");
+    auto outcome = runner.run();
+    outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+    output("-").commit(fmt::format("{}: {}\n", file.string(), summary_of(outcome, jobs)));
     for (const auto& line : study::missing_metrics(plan, results.points(false)))
         fmt::print(stderr, "vinic: {}\n", line);
     say_failures(outcome);
     return outcome.failed.empty() ? status::done : status::failed;
+}
+
+status run_study_task(const study_options& options) {
+    study::submission(options.file).run(options.task);
+    return status::done;
 }
 
 status show_study_status(const study_options& options) {

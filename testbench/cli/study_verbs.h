@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "testbench/cli/command_line.h"
 #include "testbench/cli/options.h"
@@ -17,6 +18,11 @@ struct study_options : simulation_options {
     std::string database;  ///< empty: beside the study file
     std::size_t jobs = 0;  ///< 0: as many as there are processors
     bool again_failed = false;
+    std::string engine = "local";
+    std::string partition, account, work_folder;  ///< of Slurm; empty: as it likes, beside the database
+    std::vector<std::string> sbatch;              ///< further arguments of it
+    std::size_t points_per_task = 1;
+    std::size_t task = 0;
     std::string x, y;       ///< what `show` plots
     std::string csv;        ///< of `export`
     std::string html;       ///< of `report`; empty: beside the study file
@@ -30,6 +36,8 @@ status show_study(const study_options&);
 status report_study(const study_options&);
 status export_study(const study_options&);
 status run_study_point(const study_options&);
+/// What a task of an array job does on its node: `file` is the folder of the submission.
+status run_study_task(const study_options&);
 status compare_studies(const study_options&);
 
 }  // namespace vinic::testbench

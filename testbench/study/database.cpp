@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sqlite3.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -102,14 +103,19 @@ database::database(const std::filesystem::path& file, mode how)
 }
 
 database::descriptor::~descriptor() {
+    if (!to_remove.empty()) ::unlink(to_remove.c_str());
     if (number >= 0) ::close(number);
 }
 
 void database::lock() {
     lock_.number = ::open(file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (lock_.number < 0) throw sim::input_error("cannot write {}: {}", file_, std::strerror(errno));
-    if (::flock(lock_.number, LOCK_EX | LOCK_NB) != 0)
+    struct stat now {};
+    // No link: the other one has just removed it.
+    if (::flock(lock_.number, LOCK_EX | LOCK_NB) != 0 || ::fstat(lock_.number, &now) != 0 ||
+        now.st_nlink == 0)
         throw sim::input_error("{}: another `vinic study run` is using it", file_);
+    if (now.st_size == 0) lock_.to_remove = file_;
 }
 
 void database::create() {
@@ -160,6 +166,7 @@ void database::add(const point_record& p) {
             number.reset();
         }
         execute("COMMIT");
+        lock_.to_remove.clear();
     } catch (...) {
         sqlite3_exec(handle_.get(), "ROLLBACK", nullptr, nullptr, nullptr);
         throw;

@@ -65,9 +65,10 @@ private:
     void create();
     void read_metrics(std::map<std::int64_t, point_record*>& to) const;
 
-    /// The file, locked, while it is open.
+    /// The file, locked, while it is open. One that is new and stays without a point goes again.
     struct descriptor {
         int number = -1;
+        std::string to_remove;
         ~descriptor();
     };
 

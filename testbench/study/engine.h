@@ -19,7 +19,7 @@ struct ended_point {
     double wall_s = 0;
 };
 
-/// Where points run: this machine, or a cluster. Points still under way end with the object.
+/// Where points run: this machine, or a cluster.
 class engine {
 public:
     virtual ~engine() = default;
@@ -29,6 +29,13 @@ public:
     virtual void start(std::size_t index, const std::vector<std::string>& arguments) = 0;
     /// The points that ended since; waits for one, but not longer than that.
     virtual std::vector<ended_point> wait(std::chrono::milliseconds longest) = 0;
+    /// A point is in the database: what the engine kept of it may go.
+    virtual void recorded(std::size_t) {}
+    /// What the points under way do, for the line of progress.
+    virtual std::string state() const { return ""; }
+    /// The user stops: what becomes of the points under way, for the last line; those of which nothing is
+    /// said end with the object. `for_good`: by Ctrl-C, not because the terminal or the session has gone.
+    virtual std::string stop([[maybe_unused]] bool for_good) { return ""; }
 };
 
 }  // namespace vinic::testbench::study

@@ -69,8 +69,8 @@ std::string content_of(int file, std::size_t most) {
 }
 
 std::string status_name(int exit_status, const std::string& log) {
-    if (log.find("std::bad_alloc") != std::string::npos || log.find("of memory") != std::string::npos)
-        return exit_status == 0 ? "done" : "out of memory";
+    for (const char* said : {"std::bad_alloc", "of memory", "allocate memory"})
+        if (exit_status != 0 && log.find(said) != std::string::npos) return "out of memory";
     switch (exit_status) {
         case 0:
             return "done";
@@ -155,6 +155,9 @@ ended_point local_engine::reap(pid_t process, const child& of) const {
             fmt::format("vinic: ended by signal {} ({})\n", WTERMSIG(status), ::strsignal(WTERMSIG(status)));
     } else {
         p.status = status_name(p.exit_status, p.log);
+        if (p.status == "out of memory")
+            p.log +=
+                fmt::format("vinic: ended at its limit of {} MB of addresses\n", limits_.memory_bytes >> 20);
     }
     for (const int file : {of.alive, of.output, of.log}) ::close(file);
     return p;

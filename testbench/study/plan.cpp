@@ -20,6 +20,12 @@ bool is_parameter(const std::string& name) {
     return name != "design" && name != "nodes" && name != "seed" && !name.starts_with(argument_prefix);
 }
 
+/// Of vinic itself.
+const std::string& program_sha256() {
+    static const std::string hash = sha256(read_file("/proc/self/exe"));
+    return hash;
+}
+
 }  // namespace
 
 plan::plan(study_file of) : study_(std::move(of)), grid_(expand(study_)) {}
@@ -137,16 +143,24 @@ std::string identities::firmware_sha256(std::size_t index) {
     return contents_of(index, plan_.at(index).configuration).firmware;
 }
 
+bool identities::made(std::size_t index, const json& provenance) {
+    const contents& from = contents_of(index, plan_.at(index).configuration);
+    const std::map<std::string, std::string> expected{
+        {"design_sha256", from.design}, {"workload_sha256", workload_}, {"firmware_sha256", from.firmware}};
+    return std::ranges::all_of(expected, [&](const auto& hash) {
+        const auto found = provenance.find(hash.first);
+        return found == provenance.end() || found->is_null() || *found == hash.second;
+    });
+}
+
 std::string identities::of(std::size_t index, const planned_point& p) {
-    if (program_.empty()) {
-        program_ = sha256(read_file("/proc/self/exe"));
+    if (workload_.empty())
         workload_ =
             load_workload(plan_.workload(), plan_.arguments_at(index), plan_.design_at(index), p.seed, false)
                 ->sha256();
-    }
     const contents& made_from = contents_of(index, p.configuration);
     json all{{"configuration", p.configuration},
-             {"program", program_},
+             {"program", program_sha256()},
              {"workload", workload_},
              {"design", made_from.design},
              {"firmware", made_from.firmware}};

@@ -68,6 +68,8 @@ public:
 
     std::string of(std::size_t index, const planned_point& p);
     std::string firmware_sha256(std::size_t index);
+    /// Whether a result was made from that, by its provenance: files may change while points wait.
+    bool made(std::size_t index, const json& provenance);
 
 private:
     struct contents {
@@ -76,7 +78,6 @@ private:
     contents& contents_of(std::size_t index, const json& configuration);
 
     const plan& plan_;
-    std::string program_;  ///< hash of vinic itself
     std::string workload_;
     std::map<std::string, contents> contents_;  ///< by design and firmware
 };

@@ -80,10 +80,15 @@ void study_runner::record(const ended_point& p) {
     if (result.is_object() && result.contains("results")) {
         to.metrics = metrics_of(result, plan_.study().metrics);
         to.events = result["cost"].value("events", std::uint64_t{0});
+        if (!identities_.made(p.index, result.value("provenance", json::object()))) {
+            to.status = "input changed";
+            to.log += "vinic: its design, workload or firmware changed while the study ran\n";
+        }
     } else if (to.status == "done") {
         to.status = "no result";
     }
     results_.add(to);
+    engine_.recorded(p.index);
     ++outcome_.ran;
     outcome_.inside_points_s += p.wall_s;
     if (to.status != "done") ++outcome_.failed[to.status];
@@ -96,6 +101,7 @@ void study_runner::show_progress(bool last) const {
     if (outcome_.kept != 0) line += fmt::format(", {} kept", outcome_.kept);
     if (outcome_.ran != 0) line += fmt::format(", {:.3g}/s", rate);
     if (const auto failed = outcome_.failures(); failed != 0) line += fmt::format(", {} failed", failed);
+    if (const auto state = engine_.state(); !state.empty() && !last) line += ", " + state;
     if (outcome_.ran != 0 && !last)
         line += fmt::format(", {} left", clock_text(static_cast<double>(wanted_ - outcome_.ran) / rate));
     fmt::print(stderr, "\r\x1b[K{}{}", line, last ? "\n" : "");
@@ -116,9 +122,10 @@ study_runner::outcome study_runner::run() {
         show_progress(false);
         if (interrupt_guard::raised()) {
             show_progress(true);
-            throw interrupted(
-                fmt::format("interrupted: {} of {} points are in the database; `run` goes on from there",
-                            outcome_.kept + outcome_.ran, plan_.points().points.size()));
+            const std::string rest = engine_.stop(interrupt_guard::by_user());
+            throw interrupted(fmt::format(
+                "interrupted: {} of {} points are in the database{}; `run` goes on from there",
+                outcome_.kept + outcome_.ran, plan_.points().points.size(), rest.empty() ? "" : ", " + rest));
         }
     }
     outcome_.seconds = elapsed();

@@ -24,8 +24,8 @@ public:
         std::size_t ran = 0;
         std::size_t kept = 0;                       ///< had a result already
         std::map<std::string, std::size_t> failed;  ///< of all points: by status
-        double seconds = 0;
-        double inside_points_s = 0;  ///< the processes of points together
+        double seconds = 0;                         ///< of the run, without what came before it
+        double inside_points_s = 0;                 ///< the processes of points together
 
         std::size_t failures() const;
     };

@@ -5,12 +5,32 @@
 #include <algorithm>
 #include <chrono>
 
+#include "testbench/report/json.h"
+#include "testbench/tests/testbench/slurm_cluster.h"
 #include "testbench/tests/testbench/study_program.h"
 
 namespace vinic::testbench {
 namespace {
 
-TEST(study_long, killed_twenty_times_and_resumed_is_the_same) { expect_same_when_killed(20, 150); }
+TEST(study_long, killed_twenty_times_and_resumed_is_the_same) { expect_same_when_killed(20, 150, "local"); }
+
+TEST(study_long, killed_a_dozen_times_on_slurm_and_resumed_is_the_same) {
+    const slurm_cluster slurm;
+    expect_same_when_killed(12, 60, "slurm");
+}
+
+/// Slurm knows minutes only, and looks at them each half a minute.
+TEST(study_long, a_task_that_outlives_slurms_limit_is_recorded) {
+    const slurm_cluster slurm;
+    const program vinic;
+    vinic.write("t.lua", trivial_workload);
+    vinic.write("s.yaml", "workload: ./t.lua\narguments: {fate: hang}\n");
+    EXPECT_EQ(vinic.run("study run s.yaml --engine slurm --sbatch=--time=1").status, 1);
+    const json now = json::parse(vinic.run("study status s.yaml --json").output);
+    EXPECT_EQ(now["results"], json({{"timed out", 1}}));
+    const std::string log = now["failures"][0]["log"];
+    EXPECT_NE(log.find(" ended as TIMEOUT on "), std::string::npos) << log;
+}
 
 TEST(study_long, ten_thousand_points_stay_quick) {
     const program vinic;

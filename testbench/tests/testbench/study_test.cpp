@@ -2,10 +2,8 @@
 // `vinic study` as users call it: bad studies, points that fail in every way, and studies that are killed.
 #include <gtest/gtest.h>
 
+#include <fmt/format.h>
 #include <signal.h>
-
-#include <chrono>
-#include <thread>
 
 #include "testbench/report/json.h"
 #include "testbench/tests/testbench/program.h"
@@ -148,36 +146,45 @@ TEST_F(study_test, show_point_and_diff) {
     EXPECT_EQ(vinic.run("study diff a.sqlite s.yaml --tolerance 21").status, 0);
 }
 
-/// Processes that work in a folder.
-std::size_t processes_in(const fs::path& folder) {
-    std::size_t count = 0;
-    for (const auto& entry : fs::directory_iterator("/proc")) {
-        std::error_code none;
-        if (fs::read_symlink(entry.path() / "cwd", none) == folder) ++count;
-    }
-    return count;
-}
-
-template <typename Condition>
-bool soon(Condition&& holds) {
-    for (int i = 0; i < 600; ++i) {
-        if (holds()) return true;
-        std::this_thread::sleep_for(std::chrono::milliseconds(50));
-    }
-    return false;
-}
-
 TEST_F(study_test, points_die_with_the_study_and_a_second_run_is_refused) {
     study("axes:\n - arguments.fate: [hang]\n - arguments.n: [1, 2]\n");
     running_study first(vinic);
-    ASSERT_TRUE(soon([&] { return processes_in(vinic.folder()) >= 2; }));
+    ASSERT_TRUE(soon([&] { return processes_in(vinic.folder()).size() >= 2; }));
     ASSERT_TRUE(soon([&] { return vinic.has("s.sqlite-wal"); }));
     const auto second = vinic.run("study run s.yaml");
     EXPECT_EQ(second.status, 2);
     EXPECT_EQ(second.errors, "vinic: s.sqlite: another `vinic study run` is using it\n");
     EXPECT_EQ(status_of()["to_do"], 2);
     EXPECT_EQ(first.end(SIGKILL), -SIGKILL);
-    EXPECT_TRUE(soon([&] { return processes_in(vinic.folder()) == 0; }));
+    EXPECT_TRUE(soon([&] { return processes_in(vinic.folder()).empty(); }));
+}
+
+/// A file that may not grow stands for a disk that is full.
+TEST_F(study_test, a_full_disk_is_said_and_loses_nothing) {
+    study("axes:\n - arguments.n: {from: 1, to: 12, step: 1}\n");
+    const auto outcome = vinic.run("study run s.yaml", "trap '' XFSZ; ulimit -f 100;");  // of 512 bytes
+    EXPECT_EQ(outcome.status, 2);
+    EXPECT_EQ(outcome.output, "");
+    EXPECT_EQ(outcome.errors, "vinic: s.sqlite: disk I/O error\n");
+    const json now = status_of();
+    ASSERT_TRUE(now["results"].contains("done")) << now;
+    const int done = now["results"]["done"];
+    EXPECT_GT(now["to_do"], 0);
+    const auto second = vinic.run("study run s.yaml");
+    EXPECT_EQ(second.status, 0) << second.errors;
+    EXPECT_NE(second.output.find(fmt::format("{} points ran, {} were there", 12 - done, done)),
+              std::string::npos)
+        << second.output;
+}
+
+TEST_F(study_test, places_where_no_database_can_be_are_refused) {
+    study("axes:\n - arguments.n: [1]\n");
+    EXPECT_EQ(vinic.run("study run s.yaml --db none/s.sqlite").errors,
+              "vinic: cannot write none/s.sqlite: No such file or directory\n");
+    EXPECT_EQ(vinic.run("study run s.yaml --db .").errors, "vinic: cannot write .: Is a directory\n");
+    // As on a disk without any room, from the first byte on.
+    EXPECT_EQ(vinic.run("study run s.yaml", "trap '' XFSZ; ulimit -f 0;").status, 2);
+    EXPECT_FALSE(vinic.has("s.sqlite"));
 }
 
 TEST_F(study_test, interrupt_loses_points_under_way_only) {
@@ -185,12 +192,12 @@ TEST_F(study_test, interrupt_loses_points_under_way_only) {
     running_study run(vinic);
     ASSERT_TRUE(soon([&] { return vinic.has("s.sqlite") && status_of()["to_do"] < 4; }));
     EXPECT_EQ(run.end(SIGINT), 130);
-    EXPECT_EQ(processes_in(vinic.folder()), 0u);
+    EXPECT_TRUE(processes_in(vinic.folder()).empty());
     EXPECT_EQ(status_of()["results"].size(), 1u);
     EXPECT_TRUE(status_of()["results"].contains("done"));
 }
 
-TEST(study, killed_twice_and_resumed_is_the_same) { expect_same_when_killed(2, 24); }
+TEST(study, killed_thrice_and_resumed_is_the_same) { expect_same_when_killed(3, 24, "local"); }
 
 }  // namespace
 }  // namespace vinic::testbench
