@@ -7,6 +7,8 @@
 #include <cmath>
 #include <utility>
 
+#include "hw/nic/lanai/core.h"
+#include "hw/rtl/lanai/lanai_block.h"
 #include "hw/sim/error.h"
 #include "hw/sim/simulation.h"
 
@@ -38,9 +40,15 @@ sim::parameter_spec<std::uint64_t> clocks(const char* name, std::uint64_t value,
 lanai_core::lanai_core(const sc_core::sc_module_name& name, const card_clock& clock, sram& memory,
                        lanai::device_port& devices)
     : module(name),
+      impl(*this, {.name = "impl",
+                   .value = "model",
+                   .choices = {"model", "rtl"},
+                   .help = "who executes the firmware: the instruction-set model, or hw/rtl/lanai",
+                   .source = "both do the same in the same clock"}),
       lockstep(*this, {.name = "lockstep",
                        .value = false,
-                       .help = "one instruction at a time, no run-ahead; the results are the same"}),
+                       .help = "one instruction at a time, no run-ahead, as RTL does always; the results are "
+                               "the same"}),
       slice_min_cycles(
           *this, clocks("slice_min_cycles", 64, 1, 1u << 20,
                         "shortest run ahead of the kernel; changes no result", "speed of the simulator")),
@@ -76,14 +84,14 @@ lanai_core::lanai_core(const sc_core::sc_module_name& name, const card_clock& cl
       clock_(clock),
       memory_(memory),
       devices_(devices),
-      core_(configuration(), memory.contents(), devices),
-      retired(*this, "retired", "instructions", "instructions executed", core_,
+      core_(make_core()),
+      retired(*this, "retired", "instructions", "instructions executed", *core_,
               &lanai::core_counters::retired),
-      load_use_wait(*this, "load_use_wait", "clocks", "waits for the load of the instruction before", core_,
+      load_use_wait(*this, "load_use_wait", "clocks", "waits for the load of the instruction before", *core_,
                     &lanai::core_counters::load_use_cycles),
-      slot_wait(*this, "slot_wait", "clocks", "waits for a slot of the SRAM", core_,
+      slot_wait(*this, "slot_wait", "clocks", "waits for a slot of the SRAM", *core_,
                 &lanai::core_counters::slot_cycles),
-      register_wait(*this, "register_wait", "clocks", "waits for special registers", core_,
+      register_wait(*this, "register_wait", "clocks", "waits for special registers", *core_,
                     &lanai::core_counters::register_cycles),
       state(*this, "state", 1, "reset or running", core_states),
       function(*this, "function", 16, "function of the firmware that the instruction belongs to"),
@@ -111,12 +119,18 @@ lanai::core_config lanai_core::configuration() const {
     return c;
 }
 
+std::unique_ptr<lanai::processor> lanai_core::make_core() const {
+    if (impl.get() == "rtl")
+        return rtl::make_lanai(configuration(), memory_.contents(), devices_, clock_.domain());
+    return std::make_unique<lanai::core>(configuration(), memory_.contents(), devices_);
+}
+
 void lanai_core::end_of_elaboration() {
     state.set(0, 0);
-    if (exchange.watched()) core_.on_exchange([this](const lanai::exchange_record& r) { exchanged(r); });
+    if (exchange.watched()) core_->on_exchange([this](const lanai::exchange_record& r) { exchanged(r); });
     function.set(0, 0);
     if (function.watched() && symbols_)
-        core_.on_region(symbols_->regions().of_word, [this](const lanai::region_record& r) {
+        core_->on_region(symbols_->regions().of_word, [this](const lanai::region_record& r) {
             function.set(clock_.time_of(r.issue, phase::issue), r.region);
         });
     if (pc.watched() || instruction.watched() || stall.watched())
@@ -144,7 +158,7 @@ void lanai_core::show(const lanai::instruction_record& r) {
 void lanai_core::on_instruction(
     std::function<void(sim::picoseconds, const lanai::instruction_record&)> callback, bool complete) {
     instruction_listeners_.push_back(std::move(callback));
-    core_.on_instruction(
+    core_->on_instruction(
         [this](const lanai::instruction_record& r) {
             const sim::picoseconds at = clock_.time_of(r.issue, phase::issue);
             for (const auto& listener : instruction_listeners_) listener(at, r);
@@ -165,7 +179,7 @@ void lanai_core::release_reset() {
     if (!in_reset_) return;
     in_reset_ = false;
     const cycle first = clock_.current();
-    core_.reset(first);
+    core_->reset(first);
     disturbed_at_ = first;
     state.set(1);
     step_.no_later_than(clock_.time_of(first, phase::issue));
@@ -174,43 +188,43 @@ void lanai_core::release_reset() {
 void lanai_core::sync() {
     if (in_reset_ || executing_) return;
     const cycle next = clock_.next_issue();
-    core_.sync(next);
+    core_->sync(next);
     learn(next);
     // It may go on as soon as the others are through, if nobody else is to come on this edge.
-    if (lockstep || memory_.next_access(next - 1) == next)
+    if (core_->config().lockstep || memory_.next_access(next - 1) == next)
         step_.no_later_than(clock_.time_of(next, phase::issue));
     else
         step_.no_later_than(sim::now());
 }
 
 void lanai_core::sync_for_read(std::uint32_t address, std::size_t bytes) {
-    if (core_.stored(address, bytes)) sync();
+    if (core_->stored(address, bytes)) sync();
 }
 
 void lanai_core::sync_for_write(std::uint32_t address, std::size_t bytes) {
-    if (core_.stored(address, bytes) || core_.loaded(address, bytes)) sync();
+    if (core_->stored(address, bytes) || core_->loaded(address, bytes)) sync();
 }
 
 bool lanai_core::idles_for_ever() const {
     if (in_reset_) return true;
-    lanai::core_config config = core_.config();
+    lanai::core_config config = core_->config();
     config.lockstep = false;
     const auto now = memory_.contents();
     std::vector<std::uint8_t> copy(now.begin(), now.end());
     lanai::core trial(config, copy, devices_);
-    trial.set_state(core_.state());
+    trial.set_state(core_->state());
     const lanai::run_result plan = trial.run_ahead(clock_.next_issue() + trial_cycles);
     return plan.reason == lanai::stop_reason::idle && plan.at == lanai::never;
 }
 
 void lanai_core::set_stack_limit(std::uint32_t address) {
     sync();
-    core_.set_stack_limit(address);
+    core_->set_stack_limit(address);
 }
 
 void lanai_core::memory_written(std::uint32_t address, std::size_t bytes) {
-    core_.invalidate_code(address, bytes);
-    if (exchange.watched()) core_.written_by_port(address, bytes);
+    core_->invalidate_code(address, bytes);
+    if (exchange.watched()) core_->written_by_port(address, bytes);
 }
 
 /// A loop that looks at a register and finds nothing new says so once, however often it does and whether it
@@ -236,7 +250,7 @@ void lanai_core::exchanged(const lanai::exchange_record& r) {
 }
 
 void lanai_core::set_slot_pattern(lanai::sram_port port, const lanai::slot_pattern& pattern, cycle from) {
-    core_.set_slot_pattern(port, pattern, from);
+    core_->set_slot_pattern(port, pattern, from);
 }
 
 /// Somebody was here at cycle `at`: the mean distance of such disturbances, the latest with a quarter of the
@@ -257,24 +271,24 @@ cycle lanai_core::slice(cycle from) const {
 /// Not beyond the next access to the SRAM that is known already. In lock-step an instruction is final at
 /// once, so none may be executed before its cycle.
 lanai::run_result lanai_core::run_ahead(cycle from) {
-    if (lockstep) return core_.run_ahead(from + 1);
+    if (core_->config().lockstep) return core_->run_ahead(from + 1);
     const cycle announced = memory_.next_access(from);
-    return core_.run_ahead(std::min(from + slice(from), announced), announced);
+    return core_->run_ahead(std::min(from + slice(from), announced), announced);
 }
 
 void lanai_core::step() {
     if (in_reset_) return;
     const cycle now = clock_.domain().edge_at_or_before(sim::now());
-    core_.sync(now);
+    core_->sync(now);
     lanai::run_result plan;
     for (;;) {
         plan = run_ahead(now);
         if (plan.at > now || sim::now() < clock_.time_of(now, phase::issue)) break;
-        core_.sync(now);
-        if (plan.reason == lanai::stop_reason::trap) report_trap(core_.pending_trap().value());
+        core_->sync(now);
+        if (plan.reason == lanai::stop_reason::trap) report_trap(core_->pending_trap().value());
         if (plan.reason == lanai::stop_reason::device_access) {
             executing_ = true;
-            core_.execute_device_access(now);
+            core_->execute_device_access(now);
             executing_ = false;
             if (in_reset_) return;
         }
@@ -294,7 +308,7 @@ void lanai_core::fail(const std::string& what) {
     const bool running = !in_reset_;
     executing_ = false;
     in_reset_ = true;
-    throw sim::model_error(name(), running ? fmt::format("{}; {}", what, place(core_.state().pc)) : what);
+    throw sim::model_error(name(), running ? fmt::format("{}; {}", what, place(core_->state().pc)) : what);
 }
 
 void lanai_core::report_trap(const lanai::trap_report& trap) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The LANai core in the simulation kernel: lets lanai::core run ahead in slices, executes its register
-// accesses on their edges, and turns its traps into reports (DESIGN.md, rule 2; hw/nic/lanai/core.h has the
-// timing).
+// The LANai core in the simulation kernel: lets the model (lanai::core) run ahead in slices or the RTL go clock by
+// clock, executes register accesses on their edges, and turns traps into reports (DESIGN.md, rule 2;
+// hw/nic/lanai/processor.h has the timing).
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 #include "hw/nic/card_clock.h"
 #include "hw/nic/chip.h"
 #include "hw/nic/core_port.h"
-#include "hw/nic/lanai/core.h"
+#include "hw/nic/lanai/processor.h"
 #include "hw/nic/sram.h"
 #include "hw/sim/module.h"
 #include "hw/sim/parameter.h"
@@ -51,7 +51,8 @@ public:
 class core_statistic : public sim::statistic {
 public:
     core_statistic(const sim::module& owner, const std::string& name, const std::string& unit,
-                   const std::string& help, const lanai::core& of, std::uint64_t lanai::core_counters::*what)
+                   const std::string& help, const lanai::processor& of,
+                   std::uint64_t lanai::core_counters::*what)
         : statistic(owner, name, unit, help), of_(of), what_(what) {}
     std::uint64_t value() const { return of_.counters().*what_; }
     std::vector<std::pair<std::string, std::uint64_t>> values(sim::picoseconds) const override {
@@ -59,7 +60,7 @@ public:
     }
 
 private:
-    const lanai::core& of_;
+    const lanai::processor& of_;
     std::uint64_t lanai::core_counters::*what_;
 };
 
@@ -68,6 +69,7 @@ public:
     lanai_core(const sc_core::sc_module_name& name, const card_clock& clock, sram& memory,
                lanai::device_port& devices);
 
+    sim::parameter<std::string> impl;
     sim::parameter<bool> lockstep;
     sim::parameter<std::uint64_t> slice_min_cycles;
     sim::parameter<std::uint64_t> slice_max_cycles;
@@ -84,7 +86,7 @@ private:
     const card_clock& clock_;
     sram& memory_;
     lanai::device_port& devices_;
-    lanai::core core_;
+    std::unique_ptr<lanai::processor> core_;
 
 public:
     core_statistic retired;
@@ -124,8 +126,8 @@ public:
     /// Lowest address that the stack pointer may take from now on; 0: any.
     void set_stack_limit(std::uint32_t address);
     void use_symbols(const symbol_source* symbols);
-    lanai::core& core() { return core_; }
-    /// Each committed instruction, with the time of its issue; `complete` as in lanai::core. Several may
+    lanai::processor& core() { return *core_; }
+    /// Each committed instruction, with the time of its issue; `complete` as in lanai::processor. Several may
     /// listen.
     void on_instruction(std::function<void(sim::picoseconds, const lanai::instruction_record&)> callback,
                         bool complete);
@@ -136,13 +138,14 @@ public:
     void sync_for_write(std::uint32_t address, std::size_t bytes) override;
     void memory_written(std::uint32_t address, std::size_t bytes) override;
     void set_slot_pattern(lanai::sram_port port, const lanai::slot_pattern& pattern, cycle from) override;
-    const lanai::slot_schedule& slots() const override { return core_.slots(); }
+    const lanai::slot_schedule& slots() const override { return core_->slots(); }
     [[noreturn]] void fail(const std::string& what) override;
 
     void end_of_elaboration() override;
 
 private:
     lanai::core_config configuration() const;
+    std::unique_ptr<lanai::processor> make_core() const;
     std::vector<std::function<void(sim::picoseconds, const lanai::instruction_record&)>>
         instruction_listeners_;
     void exchanged(const lanai::exchange_record& r);

@@ -9,6 +9,7 @@
 #include "hw/nic/lanai/blocks.h"
 #include "hw/nic/lanai/core.h"
 #include "hw/nic/lanai/machine.h"
+#include "hw/nic/lanai/unread_words.h"
 
 namespace vinic::lanai {
 
@@ -49,27 +50,6 @@ struct slice_record {
     bool skipped;
     cycle load_use, slot_wait, register_wait;
     std::uint32_t a, b, address, result;
-};
-
-// The words of the SRAM that another port wrote and the core has not loaded since; empty when nobody
-// observes.
-class unread_words {
-public:
-    void watch(std::size_t sram_bytes) { words_.resize(sram_bytes / (4 * word_bits) + 1); }
-    bool watched() const { return !words_.empty(); }
-    /// For `holds`; null when nobody observes.
-    const std::uint64_t* bits() const { return words_.data(); }
-    static bool holds(const std::uint64_t* bits, std::uint32_t address) {
-        return bits != nullptr && (bits[address / (4 * word_bits)] >> (address / 4 % word_bits) & 1) != 0;
-    }
-    void add(std::uint32_t address) { words_[address / (4 * word_bits)] |= bit(address); }
-    void remove(std::uint32_t address) { words_[address / (4 * word_bits)] &= ~bit(address); }
-
-private:
-    static constexpr unsigned word_bits = 64;
-    static std::uint64_t bit(std::uint32_t address) { return std::uint64_t{1} << address / 4 % word_bits; }
-
-    std::vector<std::uint64_t> words_;
 };
 
 // Where in the SRAM something was, as lines of 256 bytes whose numbers count modulo 64.

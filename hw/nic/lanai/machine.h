@@ -9,6 +9,7 @@
 
 #include "hw/nic/lanai/core.h"
 #include "hw/nic/lanai/isa.h"
+#include "hw/nic/lanai/path_history.h"
 
 namespace vinic::lanai {
 
@@ -65,29 +66,6 @@ inline unsigned of_sum(std::uint32_t a, std::uint32_t b, std::uint32_t sum, std:
 }  // namespace flags
 
 inline constexpr unsigned sink = 32;  // index that takes writes to r0 and r1
-
-// The runs of consecutive instructions executed last, enough for the 20 of a trap report.
-class path_history {
-public:
-    void add(std::uint32_t pc, std::uint32_t instructions) {
-        segment& last = segments_[count_ % segments_.size()];
-        if (count_ != 0 && last.pc + last.instructions * 4 == pc && last.instructions < 4096) {
-            last.instructions += instructions;
-            return;
-        }
-        ++count_;
-        segments_[count_ % segments_.size()] = {pc, instructions};
-    }
-    // Program counters of the last `n` instructions, oldest first.
-    std::vector<std::uint32_t> last(std::size_t n) const;
-
-private:
-    struct segment {
-        std::uint32_t pc, instructions;
-    };
-    std::array<segment, 32> segments_{};
-    std::uint32_t count_ = 0;
-};
 
 struct machine {
     std::array<std::uint32_t, 33> r{};  // r[0] = 0, r[1] = ~0, r[2] scratch of reads of the pc, r[sink]

@@ -202,7 +202,7 @@ step_exit core::implementation::step(cycle limit, bool kernel_time) {
     }
 
     // Nothing stops it from here on.
-    const std::array<std::uint32_t, 2> operands{m.r[i.rs1], m.r[i.rs2]};
+    const std::array<std::uint32_t, 3> operands{m.r[i.rs1], m.r[i.rs2], m.r[i.rd]};
     const std::uint32_t line = pc & ~(config.slot_bytes - 1);
     unsigned slots = m.fetched != line ? 1 : 0;
     if (in_sram)
@@ -243,7 +243,7 @@ step_exit core::implementation::step(cycle limit, bool kernel_time) {
                            .a = operands[0],
                            .b = operands[1],
                            .address = access.address,
-                           .result = i.store ? m.r[i.rd] : computed.value});
+                           .result = i.store ? operands[2] : computed.value});
     }
     if (!regions.empty() && regions[pc / 4] != m.region) enter_region(regions[pc / 4], at);
     m.last_issue = at;

@@ -28,17 +28,21 @@ public:
     bool mapped(std::uint32_t address, unsigned) const override { return address >= base; }
     std::uint32_t load(std::uint32_t address, unsigned bytes, cycle at) override {
         if (const auto known = peek(address, bytes, at)) return known->value;
-        return 0x1000 + ++taken * 4;
+        return low(0x1000 + ++taken * 4, bytes);
     }
     void store(std::uint32_t address, unsigned, std::uint32_t value, cycle at) override {
         stores.emplace_back(address, value, at);
     }
-    std::optional<register_value> peek(std::uint32_t address, unsigned, cycle at) const override {
+    std::optional<register_value> peek(std::uint32_t address, unsigned bytes, cycle at) const override {
         if (address == clock)
-            return register_value{static_cast<std::uint32_t>(at / tick_cycles),
-                                  (at / tick_cycles + 1) * tick_cycles};
-        if (address == status) return register_value{status_value, never};
+            return register_value{low(at / tick_cycles, bytes), (at / tick_cycles + 1) * tick_cycles};
+        if (address == status) return register_value{low(status_value, bytes), never};
         return std::nullopt;
+    }
+
+private:
+    static std::uint32_t low(std::uint64_t value, unsigned bytes) {
+        return static_cast<std::uint32_t>(value & ((std::uint64_t{1} << 8 * bytes) - 1));
     }
 };
 
