@@ -5,7 +5,6 @@
 
 #include <array>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <vector>
 
@@ -74,49 +73,6 @@ struct block {
     block_end end = block_end::next;
     std::array<block_link, 2> links;  // [0] next, [1] branch taken
     std::vector<micro_op> ops;
-};
-
-// Answers for text in SRAM: which words are in a block, and the block that starts at an address.
-class block_cache {
-public:
-    // `regions`: of each word of the SRAM, or empty.
-    block_cache(const core_config& config, std::span<std::uint8_t> sram,
-                const std::vector<std::uint16_t>& regions);
-
-    // Null when the instruction there has to be executed one by one.
-    block* find(std::uint32_t pc) {
-        if (pc >= sram_.size() || pc % 4 != 0) return nullptr;
-        page* const p = pages_[pc >> 12].get();
-        block* const known = p != nullptr ? p->starts[pc >> 2 & 1023] : nullptr;
-        if (known == nullptr) [[unlikely]]
-            return enter(pc);
-        return known == &none_ ? nullptr : known;
-    }
-    block_link link(const block& from, std::uint32_t pc);
-    bool holds_code(std::uint32_t address) const {
-        return (words_[address >> 6] >> (address >> 2 & 15) & 1) != 0;
-    }
-    bool holds_code(std::uint32_t address, std::size_t bytes) const;
-    const std::uint16_t* words() const { return words_.data(); }
-    // Forgets every block when one of these bytes is in one.
-    void invalidate(std::uint32_t address, std::size_t bytes);
-    void clear();
-
-private:
-    struct page {
-        std::array<block*, 1024> starts{};
-    };
-
-    block* enter(std::uint32_t pc);
-    bool in_one_region(const block& b) const;
-
-    const core_config& config_;
-    std::span<std::uint8_t> sram_;
-    const std::vector<std::uint16_t>& regions_;
-    std::vector<std::uint16_t> words_;  // a bit per word, 16 words an entry
-    std::vector<std::unique_ptr<page>> pages_;
-    std::vector<std::unique_ptr<block>> blocks_;
-    block none_;  // marks an address where no block can start
 };
 
 // Translates the run that starts at pc; false when not even its first instruction can be.

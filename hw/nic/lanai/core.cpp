@@ -53,7 +53,7 @@ void core::implementation::require_untouched(std::uint32_t address, std::size_t 
 }
 
 bool core::implementation::loaded(std::uint32_t address, std::size_t bytes) const {
-    return config.lockstep || loads.meets(address, bytes) || cache.holds_code(address, bytes);
+    return config.lockstep || loads.meets(address, bytes) || cache.may_have_run(address, bytes);
 }
 
 bool core::implementation::stored(std::uint32_t address, std::size_t bytes) const {
@@ -91,6 +91,7 @@ void core::implementation::checkpoint() {
     retired_at_checkpoint = live.retired;
     undo_count = 0;
     loads.clear();
+    cache.start_slice();
     parked.reset();
     reset_probe();
 }
@@ -110,6 +111,7 @@ void core::implementation::rewind() {
     exchanges.clear();
     region_changes.clear();
     loads.clear();
+    cache.start_slice();
     parked.reset();
     trap.reset();
     reset_probe();

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "hw/nic/lanai/blocks.h"
+#include "hw/nic/lanai/block_cache.h"
 #include "hw/nic/lanai/core.h"
 #include "hw/nic/lanai/machine.h"
 #include "hw/nic/lanai/unread_words.h"

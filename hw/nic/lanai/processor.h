@@ -51,7 +51,7 @@ struct core_config {
     unsigned register_store_cycles = 0;       // extra cycles of a store to a special register
     std::uint32_t stack_limit = 0;            // lowest address that sp may take; 0 = not checked
     bool lockstep = false;                    // one instruction at a time, no idle skipping
-    std::size_t undo_entries = 1u << 16;      // run_ahead stops when a slice has this many stores
+    std::size_t undo_entries = 1u << 12;      // run_ahead stops when a slice has this many stores
     unsigned idle_probe_instructions = 4096;  // longest loop that is recognised as idle
 };
 
