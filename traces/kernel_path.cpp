@@ -26,9 +26,10 @@ struct named_step {
 };
 
 constexpr named_step sending_steps[] = {
-    {"trap", activity::trap},       {"call", activity::trap},        {"descriptor", activity::descriptor},
-    {"packet", activity::protocol}, {"udp", activity::protocol},     {"buffer", activity::buffer},
-    {"copy", activity::copy},       {"checksum", activity::checksum}};
+    {"trap", activity::trap},       {"call", activity::trap},    {"descriptor", activity::descriptor},
+    {"packet", activity::protocol}, {"udp", activity::protocol}, {"tcp", activity::protocol},
+    {"buffer", activity::buffer},   {"copy", activity::copy},    {"checksum", activity::checksum},
+    {"room", activity::window}};
 
 }  // namespace
 
@@ -101,7 +102,7 @@ void kernel_path::on_span(const sim::span_probe& p, sim::picoseconds begin, sim:
                 if (m != on.vi_messages.end()) m->second->begin = std::min(m->second->begin, begin);
             } else if (what == "VipRecvDone") {
                 const auto known = on.number_of_slot.find(get(fields, "slot"));
-                if (known != on.number_of_slot.end()) finish(on, known->second, when, true);
+                if (known != on.number_of_slot.end()) finish(on, known->second, 0, when, true);
             }
             return;
         case source::vi_send:
@@ -158,7 +159,7 @@ void kernel_path::on_span(const sim::span_probe& p, sim::picoseconds begin, sim:
         case source::socket_receive:
             return receiving(on, what, when, fields);
         case source::socket_call:
-            if (what == "recv") finish(on, number, when, false);
+            if (what == "recv") finish(on, number, get(fields, "sequence"), when, false);
             return;
         default:
             return;
@@ -180,14 +181,17 @@ void kernel_path::sending(message_map& messages, node& on, std::string_view what
     if (what.starts_with("queued")) {
         ++m->frames;
         m->bytes = get(fields, "bytes");
+        m->end = static_cast<std::uint32_t>(get(fields, "sequence"));
         if (what == "queued last") {
-            on.transmit[get(fields, "number")].of = m;
+            on.transmit[get(fields, "number")].messages.push_back(m);
             return;
         }
         m->earlier = when.end;
         m->steps.clear();
         return;
     }
+    // A segment may have waited since its bytes were copied.
+    if (what == "tcp") m->steps.push_back({journey::post, activity::window, when.begin});
     for (const named_step& s : sending_steps)
         if (s.what == what) m->steps.push_back({journey::post, s.is, when.end});
 }
@@ -252,7 +256,10 @@ void kernel_path::receiving(node& on, std::string_view what, const span& when,
     } else if (what == "ip") {
         step(journey::completion, activity::softirq, when.begin);
         step(journey::completion, activity::network, when.end);
-    } else if (what == "udp") {
+    } else if (what == "verify") {
+        step(journey::completion, activity::network, when.begin);
+        step(journey::completion, activity::checksum_out, when.end);
+    } else if (what == "udp" || what == "tcp") {
         step(journey::completion, activity::network, when.begin);
         step(journey::completion, activity::transport, when.end);
     } else if (what == "wake") {
@@ -266,17 +273,29 @@ void kernel_path::receiving(node& on, std::string_view what, const span& when,
         step(journey::take, activity::checksum_out, when.end);
     } else if (what == "buffer") {
         step(journey::take, activity::buffer, when.end);
+    } else if (what == "update") {
+        step(journey::take, activity::protocol, when.end);
     }
 }
 
-void kernel_path::finish(node& on, std::uint64_t number, const span& call, bool by_library) {
+/// Of a stream, several messages may end in a frame; those up to `sequence` have been taken.
+void kernel_path::finish(node& on, std::uint64_t number, std::uint64_t sequence, const span& call,
+                         bool by_library) {
     const auto found = on.receive.find(number);
-    if (found == on.receive.end() || !found->second.of) return;
-    const frame f = std::move(found->second);
-    on.receive.erase(found);
-    const outgoing& m = *f.of;
+    if (found == on.receive.end()) return;
+    auto& messages = found->second.messages;
+    const auto left = std::ranges::find_if(messages, [&](const outgoing_ptr& m) {
+        return static_cast<std::int32_t>(static_cast<std::uint32_t>(sequence) - m->end) < 0;
+    });
+    for (auto m = messages.begin(); m != left; ++m) account(found->second, **m, on.name, call, by_library);
+    messages.erase(messages.begin(), left);
+    if (messages.empty()) on.receive.erase(found);
+}
+
+void kernel_path::account(const frame& f, const outgoing& m, const std::string& receiver, const span& call,
+                          bool by_library) {
     message_anatomy done{.sender = f.sender,
-                         .receiver = on.name + ".nic",
+                         .receiver = receiver + ".nic",
                          .bytes = m.bytes,
                          .packets = m.frames,
                          .measured = false,

@@ -18,8 +18,8 @@
 
 namespace vinic::traces {
 
-/// Follows the messages that a kernel carries over Ethernet cards (M-VIA, UDP) from the call that sends to
-/// the call that receives, and gives each to an anatomy: every stage from the probes of the software and
+/// Follows the messages that a kernel carries over Ethernet cards (M-VIA, UDP, TCP) from the call that sends
+/// to the call that receives, and gives each to an anatomy: every stage from the probes of the software and
 /// blocks that it passes, each beginning where the one before ends. Of a message of several frames the last
 /// one is followed.
 class kernel_path : public sim::listener {
@@ -70,11 +70,12 @@ private:
         std::vector<step> steps;
         std::uint64_t bytes = 0;
         std::uint64_t frames = 0;
+        std::uint32_t end = 0;  ///< of a stream: sequence number behind its last byte
     };
     using outgoing_ptr = std::shared_ptr<outgoing>;
     /// A frame on its way, as far as it has come.
     struct frame {
-        outgoing_ptr of;  ///< whose last frame it is; null: nobody's
+        std::vector<outgoing_ptr> messages;  ///< whose last frame it is
         std::string sender;
         std::uint64_t first = 0, last = 0;  ///< descriptors
         span software;                      ///< of the sender's driver
@@ -116,7 +117,9 @@ private:
     void arrived(node& on, sim::picoseconds at, std::span<const std::uint8_t> bytes);
     static void receiving(node& on, std::string_view what, const span& when,
                           std::span<const sim::field> fields);
-    void finish(node& on, std::uint64_t number, const span& call, bool by_library);
+    void finish(node& on, std::uint64_t number, std::uint64_t sequence, const span& call, bool by_library);
+    void account(const frame& f, const outgoing& m, const std::string& receiver, const span& call,
+                 bool by_library);
 
     anatomy& to_;
     std::map<std::string, node> nodes_;

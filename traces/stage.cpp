@@ -37,6 +37,7 @@ constexpr std::array<const char*, activities> activity_names{"VIPL",
                                                              "buffer",
                                                              "copy",
                                                              "checksum",
+                                                             "wait for acknowledgements",
                                                              "IP",
                                                              "driver",
                                                              "bridge and bus",
@@ -101,6 +102,7 @@ bool is_wait(const stage& s) {
         case activity::latency:
         case activity::visible:
         case activity::poll:
+        case activity::window:
         case activity::turn:
         case activity::room:
         case activity::coalesce:
@@ -130,6 +132,7 @@ lane lane_of(const stage& s) {
         case activity::buffer:
         case activity::copy:
         case activity::checksum:
+        case activity::window:
         case activity::ip:
         case activity::driver:
         case activity::delivery:

@@ -44,10 +44,11 @@ enum class activity : std::uint8_t {
     entry,       ///< the library, up to the trap
     trap,        ///< into the kernel, and what every call does there
     descriptor,  ///< the kernel reads and checks a VI descriptor
-    protocol,    ///< header, place in the message: VI, UDP
+    protocol,    ///< header, place in the message: VI, UDP, TCP
     buffer,      ///< a packet's buffer
     copy,        ///< from the program's memory
     checksum,    ///< over that
+    window,      ///< until acknowledgements make room: in the peer's window, in the socket's buffer
     ip,          ///< IP, down to the device
     driver,      ///< onto the transmit ring
     store,       ///< the doorbell: bridge and bus
@@ -68,14 +69,14 @@ enum class activity : std::uint8_t {
     backlog,        ///< queued for the softirq
     softirq,        ///< up to the packet's turn
     network,        ///< IP
-    transport,      ///< VI, UDP
+    transport,      ///< VI, UDP, TCP
     placing,        ///< where the payload goes
     delivery_copy,  ///< into the program's memory, by the kernel
     completing,     ///< the receive descriptor
     wake,           ///< the process is woken
     scheduler,      ///< ... until it runs
     copy_out,       ///< into the program's memory, by its own call
-    checksum_out,   ///< over that
+    checksum_out,   ///< over that, or before it
     returns,        ///< VIPL hands the message over
     meanwhile       ///< off the path
 };

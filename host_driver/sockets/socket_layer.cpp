@@ -58,6 +58,14 @@ socket_layer::socket_layer(const sc_core::sc_module_name& name, host::cpu& cpu, 
                                 .max = 1e6,
                                 .help = "checksum over data that has just been copied; very fast: the card "
                                         "does it"}),
+      checksum_cold_bytes_per_clock(
+          *this, {.name = "checksum_cold_bytes_per_clock",
+                  .unit = "bytes/clock",
+                  .value = 0.45,
+                  .min = 0.01,
+                  .max = 1e6,
+                  .help = "checksum over data that the card has just written, which no cache holds (TCP "
+                          "checks a segment before anybody copies it); very fast: the card does it"}),
       buffer_clocks(*this, cost("buffer_clocks", 300, "a packet's buffer: allocated, or given back")),
       udp_send_clocks(*this, cost("udp_send_clocks", 400, "UDP: header and route of a datagram")),
       udp_receive_clocks(*this, cost("udp_receive_clocks", 400, "UDP: header, socket, its queue")),
@@ -146,14 +154,18 @@ template <typename F>
 socket_result socket_layer::call(host::process& on, const char* what, F&& in_kernel) {
     const sim::picoseconds begin = sim::now();
     std::uint64_t message = 0, bytes = 0;
-    std::uint32_t number = 0;
+    taking taken;
     const socket_result result = on.trap([&] {
         on.compute(socket_clocks);
-        return in_kernel(begin, message, number);
+        return in_kernel(begin, message, taken);
     });
     if (result.error == socket_error::none) bytes = static_cast<std::uint64_t>(result.value);
     call_probe.report(begin, sim::now(), what,
-                      {{"message", message}, {"number", number}, {"bytes", bytes}, {"process", on.number()}});
+                      {{"message", message},
+                       {"number", taken.number},
+                       {"sequence", taken.sequence},
+                       {"bytes", bytes},
+                       {"process", on.number()}});
     return result;
 }
 
@@ -262,52 +274,29 @@ socket_result socket_layer::connect(host::process& on, int fd, const internet_ad
 }
 
 socket_result socket_layer::send(host::process& on, int fd, host::virtual_address from, std::uint64_t bytes) {
-    return call(on, "send",
-                [&](sim::picoseconds begin, std::uint64_t& message, std::uint32_t&) -> socket_result {
-                    const socket_ptr s = find(fd);
-                    if (!s) return {0, socket_error::bad_file};
-                    if (!s->remote) return {0, socket_error::not_connected};
-                    if (bytes != 0 && !on.space().valid(from, bytes)) return {0, socket_error::fault};
-                    messages.add();
-                    if (s->type == socket_type::datagram) {
-                        send_probe.report(begin, sim::now(), "call", {{"message", message = ++messages_}});
-                        return send_datagram(on, s, from, bytes, *s->remote, message);
-                    }
-                    const auto c = s->connection;
-                    std::uint64_t done = 0;
-                    while (done < bytes) {
-                        while (c->send_room() == 0 && c->at() == tcp_connection::state::established)
-                            on.block(c->writable);
-                        if (c->at() != tcp_connection::state::established) return {0, socket_error::reset};
-                        // A segment's worth at a time, so that the first is on its way while the next is
-                        // copied.
-                        const std::uint64_t piece = std::min({bytes - done, c->send_room(), c->piece()});
-                        on.compute(buffer_clocks);
-                        on.copy(piece);
-                        on.compute(checksum_clocks(piece));
-                        internet::bytes data(piece);
-                        on.space().read(from + done, data);
-                        c->append(data);
-                        done += piece;
-                        c->output(on);
-                    }
-                    plan();
-                    return {static_cast<std::int64_t>(done)};
-                });
+    return call(on, "send", [&](sim::picoseconds begin, std::uint64_t& message, taking&) -> socket_result {
+        const socket_ptr s = find(fd);
+        if (!s) return {0, socket_error::bad_file};
+        if (!s->remote) return {0, socket_error::not_connected};
+        if (bytes != 0 && !on.space().valid(from, bytes)) return {0, socket_error::fault};
+        messages.add();
+        send_probe.report(begin, sim::now(), "call", {{"message", message = ++messages_}});
+        if (s->type == socket_type::datagram) return send_datagram(on, s, from, bytes, *s->remote, message);
+        return send_stream(on, *std::shared_ptr(s->connection), from, bytes, message);
+    });
 }
 
 socket_result socket_layer::sendto(host::process& on, int fd, host::virtual_address from, std::uint64_t bytes,
                                    const internet_address& to) {
-    return call(on, "sendto",
-                [&](sim::picoseconds begin, std::uint64_t& message, std::uint32_t&) -> socket_result {
-                    const socket_ptr s = find(fd);
-                    if (!s) return {0, socket_error::bad_file};
-                    if (s->type != socket_type::datagram) return {0, socket_error::invalid};
-                    if (bytes != 0 && !on.space().valid(from, bytes)) return {0, socket_error::fault};
-                    messages.add();
-                    send_probe.report(begin, sim::now(), "call", {{"message", message = ++messages_}});
-                    return send_datagram(on, s, from, bytes, to, message);
-                });
+    return call(on, "sendto", [&](sim::picoseconds begin, std::uint64_t& message, taking&) -> socket_result {
+        const socket_ptr s = find(fd);
+        if (!s) return {0, socket_error::bad_file};
+        if (s->type != socket_type::datagram) return {0, socket_error::invalid};
+        if (bytes != 0 && !on.space().valid(from, bytes)) return {0, socket_error::fault};
+        messages.add();
+        send_probe.report(begin, sim::now(), "call", {{"message", message = ++messages_}});
+        return send_datagram(on, s, from, bytes, to, message);
+    });
 }
 
 sim::picoseconds socket_layer::deadline_of(const socket_state& s, bool wait) const {
@@ -323,25 +312,16 @@ socket_result socket_layer::recv(host::process& on, int fd, host::virtual_addres
 
 socket_result socket_layer::recvfrom(host::process& on, int fd, host::virtual_address into,
                                      std::uint64_t bytes, bool wait, internet_address& from) {
-    return call(on, "recv", [&](sim::picoseconds, std::uint64_t&, std::uint32_t& number) -> socket_result {
+    return call(on, "recv", [&](sim::picoseconds, std::uint64_t&, taking& taken) -> socket_result {
         const socket_ptr s = find(fd);
         if (!s) return {0, socket_error::bad_file};
         if (bytes != 0 && !on.space().valid(into, bytes)) return {0, socket_error::fault};
-        if (s->type == socket_type::datagram) return receive_datagram(on, s, into, bytes, wait, from, number);
+        if (s->type == socket_type::datagram)
+            return receive_datagram(on, s, into, bytes, wait, from, taken.number);
         const auto c = s->connection;
         if (!c) return {0, socket_error::not_connected};
         from = c->remote();
-        const sim::picoseconds deadline = deadline_of(*s, wait);
-        while (c->readable_bytes() == 0) {
-            if (c->at_end()) return {0, c->why()};
-            if (sim::now() >= deadline || !on.block(c->readable, deadline)) return {0, socket_error::again};
-        }
-        const std::uint64_t count = std::min(bytes, c->readable_bytes());
-        on.copy(count);
-        on.space().write(into, c->take(count));
-        on.compute(buffer_clocks);
-        c->read_done(on);
-        return {static_cast<std::int64_t>(count)};
+        return receive_stream(on, *c, into, bytes, deadline_of(*s, wait), taken);
     });
 }
 
@@ -382,8 +362,8 @@ socket_result socket_layer::close(host::process& on, int fd) {
 
 // --- IP -------------------------------------------------------------------------------------------------
 
-host::clocks socket_layer::checksum_clocks(std::uint64_t bytes) const {
-    const auto rate = static_cast<std::uint64_t>(checksum_bytes_per_clock.get() * 1000 + 0.5);
+host::clocks socket_layer::checksum_clocks(std::uint64_t bytes, double bytes_per_clock) {
+    const auto rate = static_cast<std::uint64_t>(bytes_per_clock * 1000 + 0.5);
     return (bytes * 1000 + rate - 1) / rate;
 }
 
@@ -391,6 +371,14 @@ void socket_layer::wake(host::context& on, host::wait_queue& queue) {
     if (queue.empty()) return;
     on.compute(wake_clocks);
     queue.wake_one();
+}
+
+/// Whoever waits for what that frame has brought.
+void socket_layer::wake_reader(host::context& on, host::wait_queue& queue, std::uint32_t number) {
+    if (queue.empty()) return;
+    const sim::picoseconds begin = sim::now();
+    wake(on, queue);
+    receive_probe.report(begin, sim::now(), "wake", {{"number", number}});
 }
 
 /// The number of the packet's last descriptor; none when the ring has no room. A packet to this node goes to

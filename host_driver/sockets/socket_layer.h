@@ -72,6 +72,7 @@ class socket_layer : public sim::module {
 public:
     sim::parameter<std::uint64_t> socket_clocks;
     sim::parameter<double> checksum_bytes_per_clock;
+    sim::parameter<double> checksum_cold_bytes_per_clock;
     sim::parameter<std::uint64_t> buffer_clocks;
     sim::parameter<std::uint64_t> udp_send_clocks;
     sim::parameter<std::uint64_t> udp_receive_clocks;
@@ -104,8 +105,9 @@ public:
     sim::counter<sim::unit::packets> acknowledgements_sent;
     sim::counter<sim::unit::events> softirqs;
 
-    /// Calls of programs, and what the kernel does for a datagram, step by step: `message` is the layer's
-    /// count of those sent, `number` that of the transmit or receive descriptor.
+    /// Calls of programs, and what the kernel does for a message, step by step: `message` is the layer's
+    /// count of calls that sent something, `number` that of the transmit or receive descriptor, `sequence` of
+    /// a stream the number behind the last byte (0 for datagrams).
     sim::span_probe call_probe;
     sim::span_probe send_probe;
     sim::span_probe receive_probe;
@@ -167,13 +169,20 @@ private:
     };
     using partial_key = std::tuple<std::uint32_t, std::uint16_t, std::uint8_t>;
 
+    /// What a call has taken from the socket: up to where, and the frame that brought the last of it.
+    struct taking {
+        std::uint32_t number = 0;
+        std::uint32_t sequence = 0;
+    };
+
     template <typename F>
     socket_result call(host::process& on, const char* what, F&& in_kernel);
     socket_ptr find(int fd) const;
     std::uint16_t free_port();
     sim::picoseconds deadline_of(const socket_state& s, bool wait) const;
-    host::clocks checksum_clocks(std::uint64_t bytes) const;
+    static host::clocks checksum_clocks(std::uint64_t bytes, double bytes_per_clock);
     void wake(host::context& on, host::wait_queue& queue);
+    void wake_reader(host::context& on, host::wait_queue& queue, std::uint32_t number);
     void wait_for_device(host::process& on);
 
     // --- IP.
@@ -195,6 +204,10 @@ private:
                      std::uint32_t number);
 
     // --- TCP.
+    socket_result send_stream(host::process& on, tcp_connection& to, host::virtual_address from,
+                              std::uint64_t bytes, std::uint64_t message);
+    socket_result receive_stream(host::process& on, tcp_connection& from, host::virtual_address into,
+                                 std::uint64_t bytes, sim::picoseconds deadline, taking& taken);
     void receive_tcp(host::context& on, const internet::ip_header& h, std::span<const std::byte> bytes,
                      std::uint32_t number);
     void send_reset(host::context& on, const internet::ip_header& h, const internet::tcp_header& to);

@@ -45,7 +45,7 @@ void tcp_connection::open(host::context& on) {
 
 void tcp_connection::open_passively(host::context& on, const tcp_header& from) {
     state_ = state::syn_received;
-    first_ = expected_ = from.sequence + 1;
+    first_ = expected_ = taken_ = from.sequence + 1;
     if (from.mss != 0) mss_ = std::min<std::uint32_t>(mss_, from.mss);
     peer_window_ = from.window;
     next_ = highest_ = unacknowledged_ + 1;
@@ -82,11 +82,25 @@ std::uint64_t tcp_connection::send_room() const {
     return send_buffer_bytes_ - std::min<std::uint64_t>(send_buffer_bytes_, to_send_.size());
 }
 
+void tcp_connection::begin_message(std::uint64_t number, std::uint64_t count) {
+    const auto end = static_cast<std::uint32_t>(unacknowledged_ + to_send_.size() + count);
+    messages_.push_back({end, number, count});
+}
+
 void tcp_connection::append(std::span<const std::byte> data) {
     to_send_.insert(to_send_.end(), data.begin(), data.end());
 }
 
+std::uint32_t tcp_connection::number_of(std::uint64_t count) const {
+    const std::uint32_t end = taken_ + static_cast<std::uint32_t>(count);
+    const auto last =
+        std::ranges::find_if(arrivals_, [&](const arrival& one) { return distance(end, one.end) >= 0; });
+    return last == arrivals_.end() ? 0 : last->number;
+}
+
 bytes tcp_connection::take(std::uint64_t count) {
+    taken_ += static_cast<std::uint32_t>(count);
+    while (!arrivals_.empty() && distance(arrivals_.front().end, taken_) >= 0) arrivals_.pop_front();
     const auto end = received_.begin() + static_cast<std::ptrdiff_t>(count);
     bytes taken(received_.begin(), end);
     received_.erase(received_.begin(), end);
@@ -146,10 +160,11 @@ bool tcp_connection::next_segment(host::context& on) {
         if (!acknowledge_now_ || state_ != state::established) return false;
         on.compute(layer_.tcp_acknowledge_clocks);
         if (!acknowledge_now_ || state_ != state::established) return true;
-        if (!transmit(on, ack, next_, {})) return false;
+        if (!transmit(on, ack, next_, {}).has_value()) return false;
         layer_.acknowledgements_sent.add();
         return true;
     }
+    const sim::picoseconds begin = sim::now();
     on.compute(layer_.tcp_send_clocks);
     bool with_fin = false;
     const std::uint64_t count = sendable(with_fin);
@@ -164,8 +179,7 @@ bool tcp_connection::next_segment(host::context& on) {
     if (distance(highest_, next_) > 0) highest_ = next_;
     fin_sent_ = fin_sent_ || with_fin;
     arm();
-    const auto flags = static_cast<std::uint8_t>(ack | psh | (with_fin ? fin : 0));
-    if (transmit(on, flags, sequence, payload)) {
+    if (transmit_data(on, begin, with_fin, sequence, payload)) {
         if (again) layer_.segments_sent_again.add();
         return true;
     }
@@ -174,8 +188,39 @@ bool tcp_connection::next_segment(host::context& on) {
     return false;
 }
 
-bool tcp_connection::transmit(host::context& on, std::uint8_t flags, std::uint32_t sequence,
-                              std::span<const std::byte> payload) {
+/// Calls `use` for each message of which bytes lie between these sequence numbers.
+template <typename F>
+void tcp_connection::for_each_message(std::uint32_t begin, std::uint32_t end, F use) const {
+    for (const message& one : messages_) {
+        if (distance(one.end, begin) >= 0) continue;
+        use(one);
+        if (distance(end, one.end) >= 0) return;
+    }
+}
+
+/// A segment with data or the end of them, on which the kernel has worked since `begin`.
+bool tcp_connection::transmit_data(host::context& on, sim::picoseconds begin, bool with_fin,
+                                   std::uint32_t sequence, std::span<const std::byte> payload) {
+    const std::uint32_t end = sequence + static_cast<std::uint32_t>(payload.size());
+    for_each_message(sequence, end, [&](const message& one) {
+        layer_.send_probe.report(begin, sim::now(), "tcp", {{"message", one.number}});
+    });
+    const auto flags = static_cast<std::uint8_t>(ack | psh | (with_fin ? fin : 0));
+    const auto number = transmit(on, flags, sequence, payload);
+    if (!number) return false;
+    for_each_message(sequence, end, [&](const message& one) {
+        const bool last = distance(one.end, end) >= 0;
+        layer_.send_probe.report(
+            sim::now(), sim::now(), last ? "queued last" : "queued",
+            {{"message", one.number}, {"number", *number}, {"sequence", one.end}, {"bytes", one.bytes}});
+    });
+    return true;
+}
+
+/// The number of the segment's last descriptor; none when the ring has no room.
+std::optional<std::uint32_t> tcp_connection::transmit(host::context& on, std::uint8_t flags,
+                                                      std::uint32_t sequence,
+                                                      std::span<const std::byte> payload) {
     const bool acknowledges = (flags & ack) != 0;
     if (acknowledges) {
         owed_ = 0;
@@ -191,8 +236,7 @@ bool tcp_connection::transmit(host::context& on, std::uint8_t flags, std::uint32
                        .window = window(),
                        .mss = static_cast<std::uint16_t>((flags & syn) != 0 ? mss_ : 0)};
     const bytes segment = make_segment(local_.host, remote_.host, h, payload);
-    const bool sent =
-        layer_.send_packet(on, remote_.host, tcp, ++layer_.identification_, 0, false, segment).has_value();
+    const auto sent = layer_.send_packet(on, remote_.host, tcp, ++layer_.identification_, 0, false, segment);
     if (!sent) {
         wants_room_ = true;
         acknowledge_now_ = acknowledge_now_ || (acknowledges && payload.empty());
@@ -259,6 +303,7 @@ void tcp_connection::acknowledged(host::context& on, const tcp_header& h, bool p
     const auto gone = std::min<std::uint64_t>(static_cast<std::uint64_t>(count), to_send_.size());
     to_send_.erase(to_send_.begin(), to_send_.begin() + static_cast<std::ptrdiff_t>(gone));
     unacknowledged_ = h.acknowledge;
+    while (!messages_.empty() && distance(messages_.front().end, unacknowledged_) >= 0) messages_.pop_front();
     if (distance(next_, unacknowledged_) > 0) next_ = unacknowledged_;
     tries_ = 0;
     duplicates_ = 0;
@@ -283,21 +328,22 @@ void tcp_connection::retransmit_first(host::context& on) {
     const bool with_fin = count == to_send_.size() && fin_sent_;
     if (count == 0 && !with_fin) return;
     const bytes payload(to_send_.begin(), to_send_.begin() + static_cast<std::ptrdiff_t>(count));
+    const sim::picoseconds begin = sim::now();
     on.compute(layer_.tcp_send_clocks);
     layer_.segments_sent_again.add();
-    transmit(on, static_cast<std::uint8_t>(ack | psh | (with_fin ? fin : 0)), unacknowledged_, payload);
+    transmit_data(on, begin, with_fin, unacknowledged_, payload);
 }
 
 // --- Receiving ------------------------------------------------------------------------------------------
 
 void tcp_connection::input(host::context& on, const tcp_header& h, std::span<const std::byte> payload,
-                           bool& accepted) {
+                           std::uint32_t number, bool& accepted) {
     accepted = false;
     if ((h.flags & rst) != 0)
         return fail(on, state_ == state::syn_sent ? socket_error::refused : socket_error::reset);
     if (state_ == state::syn_sent) {
         if ((h.flags & (syn | ack)) != (syn | ack) || h.acknowledge != next_) return;
-        first_ = expected_ = h.sequence + 1;
+        first_ = expected_ = taken_ = h.sequence + 1;
         unacknowledged_ = h.acknowledge;
         if (h.mss != 0) mss_ = std::min<std::uint32_t>(mss_, h.mss);
         peer_window_ = h.window;
@@ -327,36 +373,38 @@ void tcp_connection::input(host::context& on, const tcp_header& h, std::span<con
         return output(on);
     }
     if ((h.flags & ack) != 0) acknowledged(on, h, payload.empty() && (h.flags & fin) == 0);
-    if (!payload.empty() || (h.flags & fin) != 0) accept_data(on, h.sequence, payload, (h.flags & fin) != 0);
+    if (!payload.empty() || (h.flags & fin) != 0)
+        accept_data(on, h.sequence, payload, (h.flags & fin) != 0, number);
     output(on);
 }
 
 void tcp_connection::accept_data(host::context& on, std::uint32_t sequence,
-                                 std::span<const std::byte> payload, bool with_fin) {
+                                 std::span<const std::byte> payload, bool with_fin, std::uint32_t number) {
     const std::int32_t ahead = distance(expected_, sequence);
     const std::int32_t end = ahead + static_cast<std::int32_t>(payload.size());
     if (ahead > 0 || end > window()) {
         // Something before it is missing, or there is no room for it.
         acknowledge_now_ = true;
         if (ahead > 0 && end <= window() && !with_fin)
-            out_of_order_[sequence - first_].assign(payload.begin(), payload.end());
+            out_of_order_[sequence - first_] = {{payload.begin(), payload.end()}, number};
         return;
     }
     if (end < 0 || (end == 0 && !with_fin) || peer_closed_) {
         acknowledge_now_ = true;
         return;
     }
-    const auto fresh = payload.subspan(static_cast<std::size_t>(-ahead));
-    received_.insert(received_.end(), fresh.begin(), fresh.end());
-    expected_ += static_cast<std::uint32_t>(fresh.size());
+    const auto append = [this](std::span<const std::byte> fresh, std::uint32_t by) {
+        received_.insert(received_.end(), fresh.begin(), fresh.end());
+        expected_ += static_cast<std::uint32_t>(fresh.size());
+        arrivals_.push_back({expected_, by});
+    };
+    append(payload.subspan(static_cast<std::size_t>(-ahead)), number);
     bool closed_gap = false;
     while (!out_of_order_.empty() && distance(first_ + out_of_order_.begin()->first, expected_) >= 0) {
         const auto& [from, held] = *out_of_order_.begin();
         const std::int32_t known = distance(first_ + from, expected_);
-        if (known < static_cast<std::int32_t>(held.size())) {
-            received_.insert(received_.end(), held.begin() + known, held.end());
-            expected_ += static_cast<std::uint32_t>(held.size()) - static_cast<std::uint32_t>(known);
-        }
+        if (known < static_cast<std::int32_t>(held.bytes.size()))
+            append(std::span(held.bytes).subspan(static_cast<std::size_t>(known)), held.number);
         out_of_order_.erase(out_of_order_.begin());
         closed_gap = true;
     }
@@ -369,7 +417,7 @@ void tcp_connection::accept_data(host::context& on, std::uint32_t sequence,
         acknowledge_now_ = true;
     else
         acknowledge_at_ = std::min(acknowledge_at_, sim::now() + layer_.delayed_ack_us * microsecond);
-    layer_.wake(on, readable);
+    layer_.wake_reader(on, readable, number);
 }
 
 // --- From the layer -------------------------------------------------------------------------------------
@@ -385,16 +433,78 @@ std::shared_ptr<tcp_connection> socket_layer::make_connection(const internet_add
     return fresh;
 }
 
+socket_result socket_layer::send_stream(host::process& on, tcp_connection& to, host::virtual_address from,
+                                        std::uint64_t bytes, std::uint64_t message) {
+    sim::picoseconds begin = sim::now();
+    const auto step = [&](const char* what) {
+        send_probe.report(begin, sim::now(), what, {{"message", message}});
+        begin = sim::now();
+    };
+    to.begin_message(message, bytes);
+    std::uint64_t done = 0;
+    while (done < bytes) {
+        while (to.send_room() == 0 && to.at() == tcp_connection::state::established) on.block(to.writable);
+        if (to.at() != tcp_connection::state::established) return {0, socket_error::reset};
+        step("room");
+        // A segment's worth at a time, so that the first is on its way while the next is copied.
+        const std::uint64_t piece = std::min({bytes - done, to.send_room(), to.piece()});
+        on.compute(buffer_clocks);
+        step("buffer");
+        on.copy(piece);
+        step("copy");
+        on.compute(checksum_clocks(piece, checksum_bytes_per_clock));
+        step("checksum");
+        internet::bytes data(piece);
+        on.space().read(from + done, data);
+        to.append(data);
+        done += piece;
+        to.output(on);
+        begin = sim::now();
+    }
+    plan();
+    return {static_cast<std::int64_t>(done)};
+}
+
+socket_result socket_layer::receive_stream(host::process& on, tcp_connection& from,
+                                           host::virtual_address into, std::uint64_t bytes,
+                                           sim::picoseconds deadline, taking& taken) {
+    while (from.readable_bytes() == 0) {
+        if (from.at_end()) return {0, from.why()};
+        if (sim::now() >= deadline || !on.block(from.readable, deadline)) return {0, socket_error::again};
+    }
+    const std::uint64_t count = std::min(bytes, from.readable_bytes());
+    taken.number = from.number_of(count);
+    sim::picoseconds begin = sim::now();
+    const auto step = [&](const char* what) {
+        receive_probe.report(begin, sim::now(), what, {{"number", taken.number}});
+        begin = sim::now();
+    };
+    step("taken up");
+    on.copy(count);
+    step("copy to user");
+    on.space().write(into, from.take(count));
+    taken.sequence = from.taken();
+    on.compute(buffer_clocks);
+    step("buffer");
+    from.read_done(on);
+    step("update");
+    return {static_cast<std::int64_t>(count)};
+}
+
 void socket_layer::receive_tcp(host::context& on, const internet::ip_header& ip,
-                               std::span<const std::byte> bytes, std::uint32_t) {
+                               std::span<const std::byte> bytes, std::uint32_t number) {
+    sim::picoseconds begin = sim::now();
     std::size_t header = 0;
     const auto h = internet::parse_tcp(bytes, header);
     const std::uint32_t sum = internet::pseudo_header(ip.source, ip.destination, internet::tcp, bytes.size());
     if (!h || internet::checksum_of(internet::add_checksum(bytes, sum)) != 0) return packets_dropped.add();
     const auto payload = bytes.subspan(header);
     const bool only_acknowledges = payload.empty() && h->flags == internet::ack;
-    on.compute((only_acknowledges ? tcp_acknowledge_clocks : tcp_receive_clocks) +
-               checksum_clocks(bytes.size()));
+    on.compute(checksum_clocks(bytes.size(), checksum_cold_bytes_per_clock));
+    receive_probe.report(begin, sim::now(), "verify", {{"number", number}});
+    begin = sim::now();
+    on.compute(only_acknowledges ? tcp_acknowledge_clocks : tcp_receive_clocks);
+    receive_probe.report(begin, sim::now(), "tcp", {{"number", number}});
     const connection_key key{h->destination, ip.source, h->source};
     const auto listener = listeners_.find(h->destination);
     auto known = connections_.find(key);
@@ -414,7 +524,7 @@ void socket_layer::receive_tcp(host::context& on, const internet::ip_header& ip,
     }
     const std::shared_ptr<tcp_connection> c = known->second;
     bool accepted = false;
-    c->input(on, *h, payload, accepted);
+    c->input(on, *h, payload, number, accepted);
     if (!accepted || listener == listeners_.end()) return;
     listener->second->accepted.push_back(c);
     wake(on, listener->second->readable);

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "host_driver/sockets/internet.h"
@@ -35,7 +37,7 @@ public:
     void open_passively(host::context& on, const internet::tcp_header& syn);
     /// A segment for this connection has come; `accepted`: the handshake is over with it.
     void input(host::context& on, const internet::tcp_header& h, std::span<const std::byte> payload,
-               bool& accepted);
+               std::uint32_t number, bool& accepted);
     /// Sends what may be sent, an acknowledgement that is due included.
     void output(host::context& on);
     void close(host::context& on);
@@ -43,10 +45,16 @@ public:
     std::uint64_t send_room() const;
     /// Bytes of a whole segment.
     std::uint64_t piece() const { return mss_; }
+    /// The next so many bytes that are appended are that message, for those who watch.
+    void begin_message(std::uint64_t message, std::uint64_t bytes);
     void append(std::span<const std::byte> bytes);
     std::uint64_t readable_bytes() const { return received_.size(); }
     bool at_end() const { return peer_closed_ || state_ == state::closed; }
+    /// The receive descriptor that brought the last of the next so many bytes.
+    std::uint32_t number_of(std::uint64_t bytes) const;
     internet::bytes take(std::uint64_t bytes);
+    /// Sequence number of the byte that the program reads next.
+    std::uint32_t taken() const { return taken_; }
     /// After a program has read: tells the peer of the room, if that is news.
     void read_done(host::context& on);
 
@@ -60,14 +68,35 @@ public:
     host::wait_queue writable;
 
 private:
+    /// A message of the program, up to the sequence number `end`.
+    struct message {
+        std::uint32_t end;
+        std::uint64_t number;
+        std::uint64_t bytes;
+    };
+    /// What came in one frame, up to the sequence number `end`.
+    struct arrival {
+        std::uint32_t end;
+        std::uint32_t number;
+    };
+    struct held_segment {
+        internet::bytes bytes;
+        std::uint32_t number;
+    };
+
     bool next_segment(host::context& on);
     bool something_to_send() const;
     std::uint64_t sendable(bool& fin) const;
-    bool transmit(host::context& on, std::uint8_t flags, std::uint32_t sequence,
-                  std::span<const std::byte> payload);
+    std::optional<std::uint32_t> transmit(host::context& on, std::uint8_t flags, std::uint32_t sequence,
+                                          std::span<const std::byte> payload);
+    bool transmit_data(host::context& on, sim::picoseconds begin, bool with_fin, std::uint32_t sequence,
+                       std::span<const std::byte> payload);
+    template <typename F>
+    void for_each_message(std::uint32_t begin, std::uint32_t end, F use) const;
     void acknowledged(host::context& on, const internet::tcp_header& h, bool pure);
     void retransmit_first(host::context& on);
-    void accept_data(host::context& on, std::uint32_t sequence, std::span<const std::byte> payload, bool fin);
+    void accept_data(host::context& on, std::uint32_t sequence, std::span<const std::byte> payload, bool fin,
+                     std::uint32_t number);
     void fail(host::context& on, socket_error why);
     std::uint32_t flight() const { return next_ - unacknowledged_; }
     std::uint16_t window() const;
@@ -84,7 +113,8 @@ private:
     bool no_delay_ = false;
 
     // Sending.
-    internet::bytes to_send_;  ///< from `unacknowledged_` on
+    internet::bytes to_send_;       ///< from `unacknowledged_` on
+    std::deque<message> messages_;  ///< of which bytes are there
     std::uint32_t unacknowledged_ = 0;
     std::uint32_t next_ = 0;
     std::uint32_t highest_ = 0;  ///< one beyond the highest ever sent
@@ -103,9 +133,11 @@ private:
     sim::picoseconds retransmit_at_ = sim::never;
 
     // Receiving.
-    internet::bytes received_;
-    std::map<std::uint32_t, internet::bytes> out_of_order_;  ///< by distance from the first byte of all
-    std::uint32_t first_ = 0;                                ///< the peer's first sequence number
+    internet::bytes received_;      ///< from `taken_` on
+    std::deque<arrival> arrivals_;  ///< that brought it
+    std::uint32_t taken_ = 0;
+    std::map<std::uint32_t, held_segment> out_of_order_;  ///< by distance from the first byte of all
+    std::uint32_t first_ = 0;                             ///< the peer's first sequence number
     std::uint32_t expected_ = 0;
     std::uint32_t advertised_ = 0;  ///< end of the window that the peer knows
     bool peer_closed_ = false;

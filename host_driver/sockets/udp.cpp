@@ -46,7 +46,7 @@ socket_result socket_layer::send_datagram(host::process& on, const socket_ptr& f
                             std::span(whole).subspan(data_first, end - data_first));
             step("copy");
         }
-        on.compute(checksum_clocks(end - first));
+        on.compute(checksum_clocks(end - first, checksum_bytes_per_clock));
         step("checksum");
         if (i == 0) {
             const std::uint32_t sum = internet::pseudo_header(host_, to.host, internet::udp, length);
@@ -93,10 +93,7 @@ void socket_layer::receive_udp(host::context& on, const internet::ip_header& ip,
     s.queued_bytes += size;
     datagrams_received.add();
     receive_probe.report(begin, sim::now(), "udp", {{"number", number}});
-    const sim::picoseconds waking = sim::now();
-    if (s.readable.empty()) return;
-    wake(on, s.readable);
-    receive_probe.report(waking, sim::now(), "wake", {{"number", number}});
+    wake_reader(on, s.readable, number);
 }
 
 /// Copy and checksum over what was copied; the datagram is longer than the buffer: the rest is lost.
@@ -122,7 +119,7 @@ socket_result socket_layer::receive_datagram(host::process& on, const socket_ptr
     if (count != 0) {
         on.copy(count);
         step("copy to user");
-        on.compute(checksum_clocks(first.bytes.size()));
+        on.compute(checksum_clocks(first.bytes.size(), checksum_bytes_per_clock));
         step("checksum");
         on.space().write(at, std::span(first.bytes).first(count));
     }

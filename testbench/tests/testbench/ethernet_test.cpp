@@ -82,28 +82,63 @@ TEST_P(designs, run_every_workload) {
 }
 
 /// The stages of the last message add up to its latency, and so do the means.
+void expect_whole(const json& account) {
+    std::uint64_t sum = 0, latency = 0;
+    double means = 0, mean = 0;
+    for (const json& s : account["stages"]) {
+        const bool whole = s["stage"] == "latency";
+        (whole ? latency : sum) += s["last_ps"].get<std::uint64_t>();
+        (whole ? mean : means) += s["mean_ps"].get<double>();
+    }
+    EXPECT_GT(latency, 0u);
+    EXPECT_EQ(sum, latency);
+    EXPECT_NEAR(means, mean, 1);
+}
+
+json accounts_of(const std::string& run) {
+    const auto outcome = program().run("run pingpong --json --account --design " + run);
+    EXPECT_EQ(outcome.status, 0) << outcome.errors;
+    return json::parse(outcome.output)["account"];
+}
+
 TEST_P(designs, account_for_every_picosecond) {
-    const auto outcome = program().run(std::string("run pingpong --json --account --design ") + GetParam() +
-                                       " -- sizes=1,64,1024,1400 count=5 warmup=2");
-    ASSERT_EQ(outcome.status, 0) << outcome.errors;
-    const json accounts = json::parse(outcome.output)["account"];
+    const json accounts = accounts_of(std::string(GetParam()) + " -- sizes=1,64,1024,1400 count=5 warmup=2");
     ASSERT_EQ(accounts.size(), 4u);
     for (const json& one : accounts) {
         EXPECT_EQ(one["count_messages"], 10);
-        std::uint64_t sum = 0, latency = 0;
-        double means = 0, mean = 0;
-        for (const json& s : one["stages"]) {
-            const bool whole = s["stage"] == "latency";
-            (whole ? latency : sum) += s["last_ps"].get<std::uint64_t>();
-            (whole ? mean : means) += s["mean_ps"].get<double>();
-        }
-        EXPECT_GT(latency, 0u);
-        EXPECT_EQ(sum, latency);
-        EXPECT_NEAR(means, mean, 1);
+        expect_whole(one);
     }
 }
 
 INSTANTIATE_TEST_SUITE_P(all, designs, testing::Values("mvia_ge", "mvia_fe", "udp_ge", "udp_fe"));
+
+std::uint64_t last_of(const json& account, const std::string& stage) {
+    for (const json& s : account["stages"])
+        if (s["stage"] == stage) return s["last_ps"].get<std::uint64_t>();
+    return 0;
+}
+
+/// Of one segment, of several, and with segments that are sent again. A message is four bytes of length and
+/// its own; a clock is a nanosecond.
+TEST(ethernet, streams_account_for_every_picosecond) {
+    const json accounts = accounts_of("udp_ge -- transport=tcp sizes=1,1400,9000 count=5 warmup=2");
+    ASSERT_EQ(accounts.size(), 3u);
+    for (const json& one : accounts) {
+        EXPECT_EQ(one["count_messages"], 10);
+        expect_whole(one);
+    }
+    EXPECT_EQ(last_of(accounts[0], "post: protocol"), 900'000u) << "tcp_send_clocks";
+    EXPECT_EQ(last_of(accounts[0], "completion: protocol"), 1'000'000u) << "tcp_receive_clocks";
+    EXPECT_EQ(last_of(accounts[0], "completion: checksum"), 56'000u) << "20 of header and 5, 0.45 a clock";
+    EXPECT_EQ(last_of(accounts[1], "post: earlier packets of the message"), 0u);
+    EXPECT_GT(last_of(accounts[2], "post: earlier packets of the message"), 6 * 900'000u);
+    for (const json& one :
+         accounts_of("udp_ge --set link.drop_rate=0.05 --set sockets.retransmit_us=2000 -- transport=tcp "
+                     "sizes=9000 count=20")) {
+        EXPECT_EQ(one["count_messages"], 40);
+        expect_whole(one);
+    }
+}
 
 /// What does not fit together is said in one line, before anything runs.
 TEST(ethernet, cards_networks_firmware_and_transports_that_do_not_fit) {
