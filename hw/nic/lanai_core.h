@@ -54,9 +54,7 @@ public:
                    const std::string& help, const lanai::core& of, std::uint64_t lanai::core_counters::*what)
         : statistic(owner, name, unit, help), of_(of), what_(what) {}
     std::uint64_t value() const { return of_.counters().*what_; }
-    std::vector<std::pair<std::string, std::uint64_t>> values(sim::picoseconds) const override {
-        return {{"", value()}};
-    }
+    sim::tally counted(sim::picoseconds) const override { return {value()}; }
 
 private:
     const lanai::core& of_;
