@@ -7,9 +7,13 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <memory>
+#include <string>
 #include <vector>
 
 #include "hw/sim/error.h"
+
+extern "C" int vinic_fst_error;  // fst_io.h
 
 namespace vinic::traces {
 
@@ -34,8 +38,9 @@ constexpr auto digits_of_byte = [] {
 class fst_writer : public wave_writer {
 public:
     fst_writer(const std::string& path, const wave_view& what)
-        : wave_writer(what), file_(fstWriterCreate(path.c_str(), 1), &fstWriterClose) {
+        : wave_writer(what), path_(path), file_(fstWriterCreate(path.c_str(), 1), &fstWriterClose) {
         if (!file_) throw sim::input_error("{}: cannot be written: {}", path, std::strerror(errno));
+        vinic_fst_error = 0;
         fstWriterSetVersion(file_.get(), "vinic");
         fstWriterSetDate(file_.get(), "");
         fstWriterSetTimescale(file_.get(), picosecond_timescale);
@@ -62,7 +67,10 @@ protected:
     }
     void declared() override {}
 
-    void put_time(sim::picoseconds at) override { fstWriterEmitTimeChange(file_.get(), at); }
+    void put_time(sim::picoseconds at) override {
+        fstWriterEmitTimeChange(file_.get(), at);  // writes what it holds, if it was told to flush
+        check();
+    }
 
     void put_bits(std::uint32_t index, std::uint64_t bits, std::uint64_t floating) override {
         const unsigned width = signals()[index].width;
@@ -92,13 +100,26 @@ protected:
         held_ = 0;
         fstWriterFlushContext(file_.get());
     }
+    void finished() override {
+        file_.reset();
+        check();
+    }
 
 private:
+    /// A file that is not whole stays as far as it is, readable up to a flush. The writer would end it by
+    /// what it believes to have written, so it is left alone.
+    void check() {
+        if (vinic_fst_error == 0) [[likely]]
+            return;
+        static_cast<void>(file_.release());
+        throw sim::input_error("{}: cannot be written: {}", path_, std::strerror(vinic_fst_error));
+    }
     void put_digits(std::uint32_t index, const char* digits, unsigned width) {
         fstWriterEmitValueChange(file_.get(), handles_[index], digits);
         held_ += change_bytes + width;
     }
 
+    std::string path_;
     std::unique_ptr<void, void (*)(void*)> file_;
     std::vector<fstHandle> handles_;  // by signal
     std::size_t held_ = 0;            // by GTKWave's writer, about

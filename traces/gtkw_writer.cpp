@@ -119,8 +119,20 @@ std::string title_of(const std::string& name) {
     return title.substr(0, title.find('['));
 }
 
-/// Of VIs and completion queues there are more signals than a program makes.
-constexpr const char* perhaps_unused = "*.agent*.*";
+/// Of VIs and completion queues there are more signals than a program makes; a firmware that polls rings has
+/// no doorbells in hardware, and uses the DMA channels that it likes. A row is there for what was seen.
+const std::vector<std::string> perhaps_unused{"*.agent*.*", "*.doorbells.*", "*.dma.channel?.*"};
+
+bool may_be_unused(const std::string& name) {
+    return std::ranges::any_of(
+        perhaps_unused, [&](const std::string& glob) { return fnmatch(glob.c_str(), name.c_str(), 0) == 0; });
+}
+
+std::vector<std::string> watched() {
+    std::vector<std::string> globs = perhaps_unused;
+    globs.push_back("*.vipl.call");
+    return globs;
+}
 
 /// The parts of a save file, one after the other.
 class layout {
@@ -159,12 +171,11 @@ private:
 }  // namespace
 
 gtkw_writer::gtkw_writer(const std::string& path, std::string wave, std::string filter, const wave_view& what)
-    : recorder(probes_matching({"*.vipl.call", perhaps_unused}), what.when),
+    : recorder(probes_matching(watched()), what.when),
       path_(path),
       wave_(std::move(wave)),
       filter_(std::move(filter)),
       windowed_(!what.when.everything()) {
-    const output_file writable(path_);
     for (const sim::probe* p : what.probes) {
         std::string name = p->name();
         if (p->kind_of() == sim::probe::kind::value) {
@@ -185,7 +196,7 @@ void gtkw_writer::emit(const record& r) {
 }
 
 void gtkw_writer::skipped(const record& r) {
-    if (r.what == record::kind::value) used_.insert(probes()[r.probe]->name());
+    if (r.what != record::kind::span_end) used_.insert(probes()[r.probe]->name());
 }
 
 gtkw_writer::range gtkw_writer::opened_on(sim::picoseconds now) const {
@@ -201,7 +212,7 @@ void gtkw_writer::save(sim::picoseconds now) {
     layout rows(filter_);
     std::erase_if(signals_, [this](const std::string& name) {
         const std::string bare = name.substr(0, name.find('['));
-        return fnmatch(perhaps_unused, bare.c_str(), 0) == 0 && !used_.contains(bare);
+        return may_be_unused(bare) && !used_.contains(bare);
     });
     std::set<std::string> nodes;
     for (const std::string& name : signals_)
@@ -228,6 +239,7 @@ void gtkw_writer::save(sim::picoseconds now) {
             return unused;
         }(),
         names_width, rows.text());
+    file.flush();
 }
 
 }  // namespace vinic::traces

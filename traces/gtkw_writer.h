@@ -15,11 +15,10 @@ namespace vinic::traces {
 /// all is warm. It watches when messages are posted and taken.
 class gtkw_writer : public recorder {
 public:
-    /// `filter`: the command that turns instruction words into assembly, line by line. Throws
-    /// sim::input_error when `path` cannot be written.
+    /// `filter`: the command that turns instruction words into assembly, line by line.
     gtkw_writer(const std::string& path, std::string wave, std::string filter, const wave_view& what);
 
-    /// At the end of the run, after finish().
+    /// At the end of the run, after finish(). Throws sim::input_error when the file cannot be written.
     void save(sim::picoseconds now);
 
 protected:

@@ -9,8 +9,8 @@
 namespace vinic::traces {
 
 output_file::output_file(const std::string& path)
-    : file_(path == "-" ? stdout : std::fopen(path.c_str(), "wb")) {
-    if (!file_) throw sim::input_error("{}: cannot be written: {}", path, std::strerror(errno));
+    : path_(path), file_(path == "-" ? stdout : std::fopen(path.c_str(), "wb")) {
+    if (!file_) failed();
 }
 
 output_file::~output_file() {
@@ -18,6 +18,10 @@ output_file::~output_file() {
         std::fflush(file_);
     else
         std::fclose(file_);
+}
+
+void output_file::failed() const {
+    if (errno != EPIPE) throw sim::input_error("{}: cannot be written: {}", path_, std::strerror(errno));
 }
 
 }  // namespace vinic::traces

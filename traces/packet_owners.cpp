@@ -12,8 +12,12 @@ constexpr std::size_t remembered = 65536;
 
 }  // namespace
 
+packet_owners::packet_name packet_owners::name_of(const abi::packet_header& h) {
+    return {h.kind, h.connection_key, h.source_vi, h.destination_vi, h.sequence};
+}
+
 void packet_owners::on_packet_of(const message_path& m, const abi::packet_header& h) {
-    const packet_name name{h.connection_key, h.source_vi, h.destination_vi, h.sequence};
+    const packet_name name = name_of(h);
     std::vector<owner>& all = owners_[name];
     const auto known = std::ranges::find(all, m.sender, &owner::sender);
     if (known != all.end()) {
@@ -32,10 +36,9 @@ void packet_owners::on_packet_of(const message_path& m, const abi::packet_header
 
 const packet_owners::owner* packet_owners::of(const abi::packet_header& h, const sim::packet_probe& where,
                                               std::span<const std::uint8_t> packet) const {
-    const auto found = owners_.find({h.connection_key, h.source_vi, h.destination_vi, h.sequence});
+    const auto found = owners_.find(name_of(h));
     if (found == owners_.end()) return nullptr;
     const std::vector<owner>& all = found->second;
-    if (all.size() == 1) return &all.front();
     const std::string way = where.name().substr(0, where.name().rfind('.'));
     const std::string receiver = ways_.destination(way, packet) + ".";
     const auto sender =

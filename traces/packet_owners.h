@@ -35,12 +35,13 @@ public:
                     std::span<const std::uint8_t> packet) const;
 
 private:
-    /// connection key, source VI, destination VI, sequence
-    using packet_name = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>;
+    /// kind, connection key, source VI, destination VI, sequence
+    using packet_name = std::tuple<std::uint8_t, std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>;
+    static packet_name name_of(const abi::packet_header&);
 
     packet_ways ways_;
-    /// Both directions of a connection may have the same name: VIs of one number, at the same sequence. Then
-    /// where the packet goes says which is meant.
+    /// Both directions of a connection may have the same name: VIs of one number, at the same sequence. Where
+    /// the packet goes says which is meant.
     std::map<packet_name, std::vector<owner>> owners_;
     std::deque<std::pair<packet_name, std::string>> oldest_;  ///< with the sender
 };

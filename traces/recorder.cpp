@@ -7,6 +7,7 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <span>
 #include <utility>
 
 #include "hw/sim/simulation.h"
@@ -23,21 +24,26 @@ constexpr sim::picoseconds longest_span = 2'000'000'000;
 /// Of the sizes before a detail: what follows begins where fields may.
 constexpr std::size_t detail_bytes = 16;
 
-/// Stable, by a key less `from`, least significant digit first.
+/// Stable, by a key less `from`, least significant digit first. Digits are as few as there can be when what
+/// is counted of one fits into a cache of the first level.
 template <typename T>
 void radix_sort(std::vector<T>& values, std::vector<T>& scratch, std::uint64_t from, unsigned key_bits) {
-    constexpr unsigned digit_bits = 11;
-    constexpr std::uint64_t digits = 1u << digit_bits;
-    scratch.resize(values.size());
-    for (unsigned shift = 0; shift < key_bits; shift += digit_bits) {
-        const auto digit = [=](const T& v) { return (v.key - from) >> shift & (digits - 1); };
-        std::array<std::uint32_t, digits> place{};
-        for (const T& v : values) ++place[digit(v)];
+    constexpr unsigned most_bits = 12;
+    const unsigned passes = (key_bits + most_bits - 1) / most_bits;
+    const unsigned digit_bits = passes == 0 ? 0 : (key_bits + passes - 1) / passes;
+    if (scratch.size() < values.size()) scratch.resize(2 * values.size());
+    std::span<T> source(values), target(scratch.data(), values.size());
+    for (unsigned pass = 0; pass < passes; ++pass) {
+        const unsigned shift = pass * digit_bits;
+        const auto digit = [=](const T& v) { return (v.key - from) >> shift & ((1u << digit_bits) - 1); };
+        std::array<std::uint32_t, 1u << most_bits> place{};
+        for (const T& v : source) ++place[digit(v)];
         std::uint32_t sum = 0;
         for (std::uint32_t& p : place) sum += std::exchange(p, sum);
-        for (const T& v : values) scratch[place[digit(v)]++] = v;
-        values.swap(scratch);
+        for (const T& v : source) target[place[digit(v)]++] = v;
+        std::swap(source, target);
     }
+    if (passes % 2 == 1) std::ranges::copy(source, values.begin());
 }
 
 }  // namespace
@@ -163,7 +169,7 @@ void recorder::finish(sim::picoseconds now) {
     sort_pending();
     emit_until(now);
     pass(now);
-    flushed();
+    finished();
 }
 
 /// What came since the last time becomes a batch. Not far from sorted already, but large when each

@@ -71,6 +71,9 @@ protected:
     virtual void window_closed(sim::picoseconds /*at*/) {}
     /// After the records of a flush: push what was written to the operating system.
     virtual void flushed() {}
+    /// Behind the last record of the run: ends what was written. Like flushed(), it throws when that is not
+    /// whole.
+    virtual void finished() { flushed(); }
 
 private:
     struct held {

@@ -124,7 +124,9 @@ void relay::hand_over() {
 
 void relay::check() {
     const std::scoped_lock lock(mutex_);
-    if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
+    if (!error_) return;
+    broken_ = true;
+    std::rethrow_exception(std::exchange(error_, nullptr));
 }
 
 void relay::work() {

@@ -34,6 +34,8 @@ public:
     void then(std::function<void()> what);
     /// Returns when all is told and done: what the listeners hold may be looked at. Throws like then().
     void wait();
+    /// Whether then() or wait() has thrown: nobody is told any more.
+    bool broken() const { return broken_; }
 
     void on_value(const sim::value_probe&, sim::picoseconds at, std::uint64_t bits,
                   std::uint64_t floating) override;
@@ -87,6 +89,7 @@ private:
     bool over_ = false;
     std::exception_ptr error_;
 
+    bool broken_ = false;  // of the simulation's thread
     std::thread thread_;
 };
 

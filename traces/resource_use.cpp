@@ -32,7 +32,8 @@ constexpr kind kinds[] = {{".vipl.call", ".host (VIPL calls)"},
 
 resource_use::resource_use() {
     for (const auto& [name, probe] : sim::simulation::current().probes()) {
-        if (name == "workload.measuring") probe->attach(*this);
+        if (name == "workload.measuring" || name.ends_with(".vipl.call") || name.ends_with(".sockets.call"))
+            probe->attach(*this);
         for (const kind& k : kinds) {
             if (!name.ends_with(k.suffix)) continue;
             resource& r = resources_.emplace_back();
@@ -46,16 +47,26 @@ resource_use::resource_use() {
 }
 
 void resource_use::on_value(const sim::value_probe&, sim::picoseconds at, std::uint64_t bits, std::uint64_t) {
-    if (!marked_) {
-        // What came before was no measurement.
-        measured_.clear();
-        for (resource& r : resources_) r.busy.clear();
-        marked_ = true;
-    }
+    if (!marked_) forget();
+    marked_ = true;
     if (bits != 0)
         measured_.push_back({at, sim::never});
     else if (!measured_.empty())
         measured_.back().end = at;
+}
+
+void resource_use::on_span(const sim::span_probe&, sim::picoseconds, sim::picoseconds end, std::string_view,
+                           std::span<const sim::field>) {
+    if (marked_ || talks_) return;
+    forget();
+    measured_.push_back({end, sim::never});
+    talks_ = true;
+}
+
+/// What came before was no measurement.
+void resource_use::forget() {
+    measured_.clear();
+    for (resource& r : resources_) r.busy.clear();
 }
 
 /// Spans are reported when they end: at most the last two intervals can have begun before.

@@ -12,8 +12,8 @@
 
 namespace vinic::traces {
 
-/// For how long each resource worked in each interval that the workload measured; in the whole run when it
-/// measured none. A core works when it does not poll: polling is the time from a look that finds nothing to
+/// For how long each resource worked in each interval that the workload measured; when it measured none, from
+/// the first descriptor (or call of a socket) on. A core works when it does not poll: polling is the time from a look that finds nothing to
 /// the next look or the next word that another port wrote.
 class resource_use : public sim::listener {
 public:
@@ -29,6 +29,8 @@ public:
 
     void on_value(const sim::value_probe&, sim::picoseconds at, std::uint64_t bits,
                   std::uint64_t floating) override;
+    void on_span(const sim::span_probe&, sim::picoseconds begin, sim::picoseconds end, std::string_view what,
+                 std::span<const sim::field> fields) override;
 
 private:
     struct resource : sim::listener {
@@ -46,11 +48,13 @@ private:
         sim::picoseconds begin;
         sim::picoseconds end;
     };
+    void forget();
     void add(resource& to, sim::picoseconds begin, sim::picoseconds end);
 
     std::deque<resource> resources_;
     std::vector<bounds> measured_;
     bool marked_ = false;  ///< the workload says what it measures
+    bool talks_ = false;   ///< a descriptor was posted, or a socket called
 };
 
 }  // namespace vinic::traces

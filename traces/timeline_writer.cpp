@@ -66,10 +66,11 @@ timeline_writer::timeline_writer(const std::string& path, account& messages, con
                 tracks_[probe] = tracks_.at(part->second);
 }
 
-timeline_writer::~timeline_writer() {
+void timeline_writer::finished() {
     pass(now_ + 1);
     flows_.finish_rest([this](const message_flows::flow& f) { draw_flow(f); });
     close_open(now_ - 1);
+    events_.finish();
 }
 
 void timeline_writer::add_row(const sim::probe& p, const timeline_row& row) {

@@ -28,7 +28,6 @@ public:
     /// What lasts when the window `when` opens is drawn from there; arrows have the points that lie within.
     timeline_writer(const std::string& path, account& messages, const cable_map& cables,
                     std::uint64_t limit_bytes = default_limit, window when = {});
-    ~timeline_writer() override;
 
     /// When the file was full, if it was.
     std::optional<sim::picoseconds> full_at() const { return full_at_; }
@@ -44,6 +43,7 @@ protected:
     void window_opened(sim::picoseconds at) override;
     void window_closed(sim::picoseconds at) override;
     void flushed() override { events_.flush(); }
+    void finished() override;
 
 private:
     struct slice {

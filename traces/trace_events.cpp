@@ -23,7 +23,7 @@ bool needs_care(char c) { return c == '"' || c == '\\' || static_cast<unsigned c
 
 }  // namespace
 
-trace_events::~trace_events() {
+void trace_events::finish() {
     buffer_ += empty() ? "[\n]\n" : "\n]\n";
     flush();
 }

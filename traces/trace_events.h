@@ -26,7 +26,6 @@ struct timeline_track {
 class trace_events {
 public:
     trace_events(const std::string& path, std::uint64_t limit_bytes) : file_(path), limit_(limit_bytes) {}
-    ~trace_events();
 
     /// No room for more: what comes from now on is to be left out, ends of what is open excepted.
     bool full() const { return written_ + buffer_.size() >= limit_; }
@@ -49,6 +48,8 @@ public:
     void flow_point(flow, std::uint64_t id, std::string_view name, timeline_track, sim::picoseconds at);
 
     void flush();
+    /// Behind the last event.
+    void finish();
 
 private:
     void open(char phase, timeline_track);

@@ -29,9 +29,9 @@ public:
                     std::function<void()> settle)
         : sim::counter<Unit>(owner, name, std::move(help)), settle_(std::move(settle)) {}
 
-    std::vector<std::pair<std::string, std::uint64_t>> values(sim::picoseconds at) const override {
+    sim::tally counted(sim::picoseconds at) const override {
         settle_();
-        return sim::counter<Unit>::values(at);
+        return sim::counter<Unit>::counted(at);
     }
 
 private:

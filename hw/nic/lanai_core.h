@@ -55,9 +55,7 @@ public:
                    std::uint64_t lanai::core_counters::*what)
         : statistic(owner, name, unit, help), of_(of), what_(what) {}
     std::uint64_t value() const { return of_.counters().*what_; }
-    std::vector<std::pair<std::string, std::uint64_t>> values(sim::picoseconds) const override {
-        return {{"", value()}};
-    }
+    sim::tally counted(sim::picoseconds) const override { return {value()}; }
 
 private:
     const lanai::processor& of_;

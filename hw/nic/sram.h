@@ -49,9 +49,7 @@ public:
         explicit slot_count(const sram_port& port)
             : statistic(port, "slots", sim::unit::events::name, "slots of the SRAM taken"), port_(port) {}
         std::uint64_t value() const { return port_.slots_taken(); }
-        std::vector<std::pair<std::string, std::uint64_t>> values(sim::picoseconds) const override {
-            return {{"", value()}};
-        }
+        sim::tally counted(sim::picoseconds) const override { return {value()}; }
 
     private:
         const sram_port& port_;

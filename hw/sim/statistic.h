@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +11,34 @@
 #include "hw/sim/time.h"
 
 namespace vinic::sim {
+
+/// How many samples there are of each value: exact, whatever is asked of it. Quantities lie on the grid of
+/// some clock, so there are far fewer values than samples.
+class distribution {
+public:
+    void add(std::uint64_t sample) { ++samples_[sample]; }
+    std::uint64_t count() const;
+    std::uint64_t sum() const;
+    std::uint64_t min() const { return samples_.empty() ? 0 : samples_.begin()->first; }
+    std::uint64_t max() const { return samples_.empty() ? 0 : samples_.rbegin()->first; }
+    /// The sample of rank ceil(count * permille / 1000).
+    std::uint64_t percentile(unsigned permille) const;
+
+    distribution& operator+=(const distribution& more);
+    distribution& operator-=(const distribution& part);
+
+private:
+    std::map<std::uint64_t, std::uint64_t> samples_;
+};
+
+/// What a statistic counted in a stretch of a run: of the whole it can be taken away, to others added.
+struct tally {
+    std::uint64_t total = 0;
+    distribution samples{};
+
+    tally& operator+=(const tally& more);
+    tally& operator-=(const tally& part);
+};
 
 /// A named quantity of a module: printed with its unit, under the same hierarchical names as parameters.
 class statistic {
@@ -24,9 +52,17 @@ public:
     const std::string& unit() const { return unit_; }
     const std::string& help() const { return help_; }
 
-    /// Suffix ("" for the value itself, ".p99" ...) and value of each number that this statistic prints at
-    /// time `at`.
-    virtual std::vector<std::pair<std::string, std::uint64_t>> values(picoseconds at) const = 0;
+    /// From the beginning of the run until `at`, which is now.
+    virtual tally counted(picoseconds at) const = 0;
+    /// Suffix ("" for the value itself, ".p99" ...) and value of each number that is printed of what was
+    /// counted in a stretch of that length.
+    virtual std::vector<std::pair<std::string, std::uint64_t>> numbers(const tally& of,
+                                                                       picoseconds /*length*/) const {
+        return {{"", of.total}};
+    }
+    std::vector<std::pair<std::string, std::uint64_t>> values(picoseconds at) const {
+        return numbers(counted(at), at);
+    }
 
 private:
     std::string name_;
@@ -43,36 +79,24 @@ public:
 
     void add(std::uint64_t n = 1) { value_ += n; }
     std::uint64_t value() const { return value_; }
-    std::vector<std::pair<std::string, std::uint64_t>> values(picoseconds) const override {
-        return {{"", value_}};
-    }
+    tally counted(picoseconds) const override { return {value_}; }
 
 private:
     std::uint64_t value_ = 0;
 };
 
-/// How a quantity is distributed. Buckets are exact below 64 and then 32 to each power of two (error
-/// below 3.2 %); count, sum, minimum and maximum are exact.
+/// How a quantity is distributed.
 class histogram_base : public statistic {
 public:
     using statistic::statistic;
 
-    void add(std::uint64_t sample);
-    std::uint64_t count() const { return count_; }
-    std::uint64_t sum() const { return sum_; }
-    std::uint64_t min() const { return count_ ? min_ : 0; }
-    std::uint64_t max() const { return max_; }
-    /// Upper bound of the bucket that holds the sample of rank ceil(count * permille / 1000), never above
-    /// max.
-    std::uint64_t percentile(unsigned permille) const;
-    std::vector<std::pair<std::string, std::uint64_t>> values(picoseconds) const override;
+    void add(std::uint64_t sample) { samples_.add(sample); }
+    const distribution& samples() const { return samples_; }
+    tally counted(picoseconds) const override { return {0, samples_}; }
+    std::vector<std::pair<std::string, std::uint64_t>> numbers(const tally&, picoseconds) const override;
 
 private:
-    std::vector<std::uint64_t> buckets_;
-    std::uint64_t count_ = 0;
-    std::uint64_t sum_ = 0;
-    std::uint64_t min_ = ~std::uint64_t{0};
-    std::uint64_t max_ = 0;
+    distribution samples_;
 };
 
 template <typename Unit>
@@ -82,6 +106,9 @@ public:
         : histogram_base(owner, name, Unit::name, std::move(help)) {}
 };
 
+/// `part` of `whole` as so many of `full`; 0 of nothing.
+std::uint64_t scaled(std::uint64_t part, std::uint64_t full, std::uint64_t whole);
+
 /// Something per second of simulated time, from its total: printed in whole units per second.
 template <typename Unit>
 class rate : public statistic {
@@ -90,11 +117,11 @@ public:
         : statistic(owner, name, std::string(Unit::name) + "/s", std::move(help)) {}
 
     void add(std::uint64_t n = 1) { total_ += n; }
-    std::uint64_t total() const { return total_; }
-    std::vector<std::pair<std::string, std::uint64_t>> values(picoseconds at) const override {
-        __extension__ using wide = unsigned __int128;
+    tally counted(picoseconds) const override { return {total_}; }
+    std::vector<std::pair<std::string, std::uint64_t>> numbers(const tally& of,
+                                                               picoseconds length) const override {
         constexpr std::uint64_t second = 1'000'000'000'000;
-        return {{"", at ? static_cast<std::uint64_t>(wide{total_} * second / at) : 0}};
+        return {{"", scaled(of.total, second, length)}};
     }
 
 private:
@@ -110,9 +137,10 @@ public:
 
     void add(picoseconds begin, picoseconds end) { busy_ += end - begin; }
     picoseconds busy() const { return busy_; }
-    std::vector<std::pair<std::string, std::uint64_t>> values(picoseconds at) const override {
-        __extension__ using wide = unsigned __int128;
-        return {{"", at ? static_cast<std::uint64_t>(wide{busy_} * 1'000'000 / at) : 0}};
+    tally counted(picoseconds) const override { return {busy_}; }
+    std::vector<std::pair<std::string, std::uint64_t>> numbers(const tally& of,
+                                                               picoseconds length) const override {
+        return {{"", scaled(of.total, 1'000'000, length)}};
     }
 
 private:

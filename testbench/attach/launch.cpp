@@ -54,7 +54,7 @@ std::vector<std::string> environment_of(const program_command& what, const std::
 
 [[noreturn]] void become(const std::string& file, char* const* words, char* const* environment,
                          bool reads_input) {
-    for (const int signal : {SIGPIPE, SIGINT, SIGTERM, SIGHUP}) std::signal(signal, SIG_DFL);
+    for (const int signal : {SIGPIPE, SIGXFSZ, SIGINT, SIGTERM, SIGHUP}) std::signal(signal, SIG_DFL);
     if (!reads_input) {
         const int nothing = open("/dev/null", O_RDONLY);
         dup2(nothing, STDIN_FILENO);

@@ -91,9 +91,10 @@ void add_wave_options(CLI::App& verb, trace_options& to) {
 }
 
 void add_trace_options(CLI::App& verb, trace_options& to) {
-    CLI::Option* stats =
-        verb.add_option("--stats", to.statistics, "Statistics of every module: printed, or to FILE")
-            ->type_name("[FILE.csv|.json|.txt]");
+    CLI::Option* stats = verb.add_option("--stats", to.statistics,
+                                         "Statistics of every module, of what is measured and of the whole "
+                                         "run: printed, or to FILE")
+                             ->type_name("[FILE.csv|.json|.txt]");
     verb.add_option_function<std::string>(
             "--stats-every", [&to](const std::string& text) { to.statistics_every = parse_time(text); },
             "What changed in each interval of that length, as in 10us")
@@ -131,10 +132,9 @@ void add_trace_options(CLI::App& verb, trace_options& to) {
         ->allow_extra_args(false)
         ->needs(log);
     add_window_options(verb, log, to.log_window);
-    verb.add_option(
-            "--profile", to.profile,
-            "Firmware's cycles per function and source line: to FILE and, as stacks for flame graphs, "
-            "to FILE.folded; or printed")
+    verb.add_option("--profile", to.profile,
+                    "Firmware's cycles per function and source line, of what is measured: to FILE and, as "
+                    "stacks for flame graphs, to FILE.folded; or printed")
         ->type_name("[FILE.txt]");
     verb.add_option("--itrace", to.itrace, "Every instruction of the firmware, a line each")
         ->type_name("FILE");
@@ -632,7 +632,7 @@ status parse_and_perform(std::vector<std::string> arguments) {
 }  // namespace
 
 status run_command_line(std::vector<std::string> arguments) {
-    std::signal(SIGPIPE, SIG_IGN);  // writes say so themselves
+    for (const int signal : {SIGPIPE, SIGXFSZ}) std::signal(signal, SIG_IGN);  // writes say so themselves
     const auto say = [](const char* what) { std::fprintf(stderr, "vinic: %s\n", what); };
     try {
         return parse_and_perform(std::move(arguments));

@@ -35,9 +35,9 @@ void firmware_observers::flush(sim::picoseconds now) {
     if (trace_) trace_->flush(now);
 }
 
-void firmware_observers::finish() {
+void firmware_observers::finish(run_phase measured) {
     flush(sim::never);
-    if (profile_) profile_->finish();
+    if (profile_) profile_->finish(measured);
 }
 
 }  // namespace vinic::testbench

@@ -21,7 +21,11 @@ public:
     bool record() const { return trace_.has_value(); }
     /// When all cores have committed.
     void flush(sim::picoseconds now);
-    void finish();
+    /// The instructions that follow belong to that phase of the run.
+    void enter(run_phase phase) {
+        if (profile_) profile_->enter(phase);
+    }
+    void finish(run_phase measured);
     /// Null when nobody asked for it.
     const testbench::profile* profile() const { return profile_ ? &*profile_ : nullptr; }
 

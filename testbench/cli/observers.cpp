@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <utility>
 
 #include "hw/sim/error.h"
 #include "hw/sim/probe.h"
@@ -105,7 +106,7 @@ void observers::flush(sim::picoseconds now) {
 }
 
 void observers::finish() {
-    if (!relay_) return;
+    if (!relay_ || relay_->broken() || std::exchange(finished_, true)) return;
     relay_->then([this, now = sim::now()] {
         for (const auto& recorder : recorders_) recorder->finish(now);
     });
@@ -113,14 +114,11 @@ void observers::finish() {
     if (timeline_ && timeline_->full_at())
         fmt::print(stderr, "vinic: the timeline is full and ends at {} ps (--timeline-limit)\n",
                    *timeline_->full_at());
-    timeline_ = nullptr;
     if (gtkw_) gtkw_->save(sim::now());
     for (std::size_t i = 0; i < options_.size(); ++i)
         if (options_[i] != "--gtkw" && !recorders_[i]->opened())
             fmt::print(stderr, "vinic: {}-from was not reached: the trace holds nothing of the run\n",
                        options_[i]);
-    options_.clear();
-    gtkw_ = nullptr;
 }
 
 std::optional<account_report> observers::account() const {

@@ -54,6 +54,7 @@ private:
     traces::gtkw_writer* gtkw_ = nullptr;
     std::optional<sim::fingerprint> fingerprint_;
     std::optional<traces::relay> relay_;  // between the simulation and all of them
+    bool finished_ = false;
 };
 
 }  // namespace vinic::testbench

@@ -90,7 +90,7 @@ status list_parameters(const params_options& options) {
 status list_statistics(const stats_options& options) {
     const design on = design_of(options);
     platform built(on, firmware_of(on), mode_of(options));
-    const json rows = statistics_of(built.simulation(), options.pattern, false);
+    const json rows = statistics_of(built.simulation(), options.pattern);
     if (rows.empty()) nothing_matches("statistic", options.pattern);
     write(options, "vinic statistics 1", on.name, "statistics", rows, statistics_text);
     return status::done;

@@ -9,6 +9,7 @@
 #include "testbench/cli/firmware_observers.h"
 #include "testbench/cli/observers.h"
 #include "testbench/cli/version.h"
+#include "testbench/platform/run_phases.h"
 #include "testbench/platform/setup.h"
 #include "testbench/report/message_report.h"
 #include "testbench/report/profile.h"
@@ -124,6 +125,16 @@ status simulate(const simulation_options& options, const subject& what, const de
     statistics_series series(built.simulation());
     if (options.statistics_every)
         driver.stop_every(*options.statistics_every, [&](sim::picoseconds now) { series.add(now); });
+    statistics_by_phase counted(built.simulation());
+    std::optional<run_phases> phases;
+    if (!options.statistics.empty() || cores.profile()) {
+        phases.emplace(built.measured());
+        driver.follow(*phases, [&](sim::picoseconds now) {
+            counted.end(phases->entered(), now);
+            phases->enter();
+            cores.enter(phases->entered());
+        });
+    }
     if (is_terminal(STDERR_FILENO) && !options.reproducible) driver.show_progress(found);
     if (what.look_outside) driver.look_outside(what.look_outside);
     if (what.begin) what.begin();
@@ -131,8 +142,9 @@ status simulate(const simulation_options& options, const subject& what, const de
     try {
         end = driver.run(options.until, interrupt);
         if (options.statistics_every) series.add(sim::now());
+        if (phases) counted.end(phases->entered(), sim::now());
         watching.finish();
-        cores.finish();
+        cores.finish(phases ? phases->measured() : run_phase::set_up);
         if (end == ending::deadlock || end == ending::no_progress) report_deadlock(built, end);
         if (end == ending::interrupted) throw interrupted(fmt::format("interrupted at {} ps", sim::now()));
     } catch (...) {
@@ -169,8 +181,7 @@ status simulate(const simulation_options& options, const subject& what, const de
             watching.message(options.account_message),
             fmt::format("{} on {}: where the time of a message went", what.name, on.name)));
     if (!options.statistics.empty()) {
-        const json rows =
-            options.statistics_every ? series.rows() : statistics_of(built.simulation(), "", true);
+        const json rows = options.statistics_every ? series.rows() : counted.rows(phases->measured());
         if (options.statistics == "-") report.statistics = rows;
         if (to.statistics_to) to.statistics_to->commit(statistics_text(rows, options.statistics));
     }

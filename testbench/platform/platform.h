@@ -41,6 +41,7 @@ public:
     sim::simulation& simulation() { return simulation_; }
     const std::vector<std::unique_ptr<node>>& nodes() const { return nodes_; }
     const link::fabric& fabric() const { return *fabric_; }
+    measurement& measured() { return *measurement_; }
 
     /// Makes the processes of the workload; they start when the simulation does. `report` must live as long.
     void load(workload& what, results& report);

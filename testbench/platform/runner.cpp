@@ -97,14 +97,18 @@ void runner::advance(sim::picoseconds goal, sim::picoseconds stop, std::optional
     try {
         if (next <= goal) start(goal, sc_core::SC_EXIT_ON_STARVATION);
         platform_.check_processes();  // what failed has stopped the kernel for good
-        if (stops && !platform_.finished()) start(stop, sc_core::SC_RUN_TO_TIME);
+        if (stops && !platform_.finished() && !phase_ends()) start(stop, sc_core::SC_RUN_TO_TIME);
     } catch (const sc_core::sc_report& report) {
         throw std::runtime_error(text_of(report));
     }
     platform_.check_processes();
-    if ((stops && stop == until) || platform_.finished()) {
+    if ((stops && stop == until) || platform_.finished() || phase_ends()) {
         platform_.sync();  // what is known in closed form may leave something to do at this instant
         finish_instant();
+    }
+    if (phase_ends()) {
+        platform_.sync();
+        entered_(sim::now());
     }
 }
 

@@ -12,6 +12,7 @@
 #include "hw/sim/time.h"
 #include "testbench/cli/interrupt.h"
 #include "testbench/platform/platform.h"
+#include "testbench/platform/run_phases.h"
 
 namespace vinic::testbench {
 
@@ -45,6 +46,12 @@ public:
         interval_ = interval;
         at_interval_ = std::move(what);
     }
+    /// Calls `entered` at the end of each instant in which another phase of the run begins, when all that
+    /// runs ahead has committed up to it.
+    void follow(run_phases& phases, std::function<void(sim::picoseconds now)> entered) {
+        phases_ = &phases;
+        entered_ = std::move(entered);
+    }
     /// Events may come from outside of the simulation: `what` is called between two stretches, and, with
     /// true, when no event is left; it then returns when there is one, or false when none can come.
     void look_outside(std::function<bool(bool wait)> what) { outside_ = std::move(what); }
@@ -64,6 +71,7 @@ private:
     std::optional<ending> hangs();
     void start(sim::picoseconds goal, sc_core::sc_starvation_policy policy);
     void finish_instant();
+    bool phase_ends() const { return phases_ && phases_->changed(); }
     void settle();
     void count();
     void report_progress(std::optional<sim::picoseconds> until);
@@ -75,6 +83,8 @@ private:
     std::function<void(sim::picoseconds)> between_;
     sim::picoseconds interval_ = 0;  ///< 0: none
     std::function<void(sim::picoseconds)> at_interval_;
+    run_phases* phases_ = nullptr;
+    std::function<void(sim::picoseconds)> entered_;
     std::function<bool(bool)> outside_;
     const results* progress_ = nullptr;
     run_cost cost_;

@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
+#include <tuple>
 
 #include "hw/nic/lanai/isa.h"
 #include "testbench/report/table.h"
@@ -35,7 +37,7 @@ profile::profile(const linker::image& image, std::vector<std::string> cores, std
       entry_(function_.size()),
       spent_(function_.size()) {
     for (std::size_t core = 0; core < names_.size(); ++core) {
-        frames_.push_back({nobody, static_cast<std::uint32_t>(core), {}});
+        frames_.push_back({nobody, static_cast<std::uint32_t>(core), {}, {}, {}});
         tracks_.push_back({.in = core, .turn = {}, .skipped = {}});
     }
     const auto unknown = static_cast<std::uint32_t>(names_.size());
@@ -56,7 +58,7 @@ std::size_t profile::child(std::size_t parent, std::uint32_t function) {
     for (const std::size_t c : frames_[parent].children)
         if (frames_[c].function == function) return c;
     frames_[parent].children.push_back(frames_.size());
-    frames_.push_back({parent, function, {}});
+    frames_.push_back({parent, function, {}, {}, {}});
     return frames_.size() - 1;
 }
 
@@ -77,6 +79,7 @@ void profile::add(std::size_t core, const lanai::instruction_record& r) {
     track& t = tracks_[core];
     const step now{r.pc,
                    frame_of(t, r.pc),
+                   phase_,
                    {.instructions = r.times,
                     .executing = r.times,
                     .load_use = r.times * r.load_use,
@@ -118,45 +121,72 @@ void profile::settle_skipped(track& t) {
 
 void profile::spend(const step& s, bool idle) {
     const std::uint64_t cycles = s.spent.cycles();
-    costs& to = spent_[s.pc / 4];
+    costs& to = spent_[s.pc / 4][s.when];
     if (idle)
         to.add({.instructions = s.spent.instructions, .idle = cycles});
     else
         to.add(s.spent);
-    (idle ? frames_[s.in].idle : frames_[s.in].working) += cycles;
+    frame& in = frames_[s.in];
+    (idle ? in.idle : in.working)[s.when] += cycles;
 }
 
-void profile::finish() {
+void profile::finish(run_phase measured) {
+    measured_ = measured;
     for (track& t : tracks_) {
         settle_skipped(t);
         settle(t, false);
     }
 }
 
+profile::costs profile::all() const {
+    costs sum;
+    for (const by_phase<costs>& at : spent_) sum.add(at[measured_]);
+    return sum;
+}
+
+std::uint64_t profile::cycles_of_run() const {
+    std::uint64_t sum = 0;
+    for (const by_phase<costs>& at : spent_)
+        for (const costs& c : at) sum += c.cycles();
+    return sum;
+}
+
 template <typename Name>
 json profile::rows_by(const char* what, Name name) const {
-    std::map<std::string, costs> sums;
-    std::uint64_t all = 0;
+    struct row {
+        costs measured;
+        std::uint64_t cycles_of_run = 0;
+    };
+    std::map<std::string, row> sums;
     for (std::size_t i = 0; i < spent_.size(); ++i) {
-        if (spent_[i].instructions == 0) continue;
-        sums[name(static_cast<std::uint32_t>(4 * i))].add(spent_[i]);
-        all += spent_[i].cycles();
+        std::uint64_t cycles = 0;
+        for (const costs& c : spent_[i]) cycles += c.cycles();
+        if (cycles == 0) continue;
+        row& to = sums[name(static_cast<std::uint32_t>(4 * i))];
+        to.measured.add(spent_[i][measured_]);
+        to.cycles_of_run += cycles;
     }
-    std::vector<std::pair<std::string, costs>> sorted(sums.begin(), sums.end());
-    std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
-        return a.second.cycles() - a.second.idle > b.second.cycles() - b.second.idle;
-    });
+    std::vector<std::pair<std::string, row>> sorted(sums.begin(), sums.end());
+    const auto order = [](const auto& of) {
+        const costs& c = of.second.measured;
+        return std::tuple(c.cycles() - c.idle, c.idle, of.second.cycles_of_run);
+    };
+    std::ranges::stable_sort(sorted, std::greater(), order);
+    const auto all_cycles = static_cast<double>(std::max<std::uint64_t>(all().cycles(), 1));
     json rows = json::array();
-    for (const auto& [place, c] : sorted)
+    for (const auto& [place, of] : sorted) {
+        const costs& c = of.measured;
         rows.push_back({{what, place},
                         {"cycles", c.cycles()},
-                        {"share_percent", 100.0 * static_cast<double>(c.cycles()) / static_cast<double>(all)},
+                        {"share_percent", 100.0 * static_cast<double>(c.cycles()) / all_cycles},
                         {"instructions", c.instructions},
                         {"executing_cycles", c.executing},
                         {"load_use_cycles", c.load_use},
                         {"slot_cycles", c.slot},
                         {"register_cycles", c.registers},
-                        {"idle_cycles", c.idle}});
+                        {"idle_cycles", c.idle},
+                        {"unmeasured_cycles", of.cycles_of_run - c.cycles()}});
+    }
     return rows;
 }
 
@@ -171,12 +201,20 @@ json profile::lines() const {
     });
 }
 
+json profile::to_json() const {
+    return {{"measured_cycles", all().cycles()},
+            {"unmeasured_cycles", cycles_of_run() - all().cycles()},
+            {"functions", functions()},
+            {"lines", lines()}};
+}
+
 std::string profile::to_text(bool colours) const {
-    return "firmware cycles by function, all cores; stalls by cause: load-use wait, slot of the SRAM, "
-           "special "
-           "register\n" +
-           table_of_rows(functions(), colours) + "\nfirmware cycles by source line, all cores\n" +
-           table_of_rows(lines(), colours);
+    const std::uint64_t measured = all().cycles();
+    return fmt::format(
+        "firmware cycles, all cores: {} measured, {} not (boot, set-up, warm-up)\n"
+        "stalls by cause: load-use wait, slot of the SRAM, special register\n\n{}\n{}",
+        measured, cycles_of_run() - measured, table_of_rows(functions(), colours),
+        table_of_rows(lines(), colours));
 }
 
 std::string profile::folded() const {
@@ -185,8 +223,9 @@ std::string profile::folded() const {
         std::string stack;
         for (std::size_t f = n; f != nobody; f = frames_[f].parent)
             stack = names_[frames_[f].function] + (stack.empty() ? "" : ";") + stack;
-        if (frames_[n].working) lines.push_back(fmt::format("{} {}\n", stack, frames_[n].working));
-        if (frames_[n].idle) lines.push_back(fmt::format("{};(polling) {}\n", stack, frames_[n].idle));
+        const std::uint64_t working = frames_[n].working[measured_], idle = frames_[n].idle[measured_];
+        if (working) lines.push_back(fmt::format("{} {}\n", stack, working));
+        if (idle) lines.push_back(fmt::format("{};(polling) {}\n", stack, idle));
     }
     std::ranges::sort(lines);
     return fmt::format("{}", fmt::join(lines, ""));

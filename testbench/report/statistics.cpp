@@ -23,17 +23,16 @@ struct number {
     std::string unit;
 };
 
-/// The numbers of a statistic at a time. Of a distribution the count has a unit of its own, and the mean
-/// three decimals.
-std::vector<number> numbers_of(const sim::statistic& of, sim::picoseconds at) {
-    const auto* distribution = dynamic_cast<const sim::histogram_base*>(&of);
+/// What a statistic prints of a stretch of the run. Of a distribution the count has a unit of its own, and
+/// the mean three decimals.
+std::vector<number> numbers_of(const sim::statistic& of, const sim::tally& counted, sim::picoseconds length) {
     std::vector<number> all;
-    for (const auto& [suffix, value] : of.values(at)) {
+    for (const auto& [suffix, value] : of.numbers(counted, length)) {
         number one{of.name() + suffix, value, of.unit()};
-        if (distribution && suffix == ".count") one.unit = "samples";
-        if (distribution && suffix == ".mean" && distribution->count() != 0) {
+        if (suffix == ".count") one.unit = "samples";
+        if (suffix == ".mean" && counted.samples.count() != 0) {
             const double mean =
-                static_cast<double>(distribution->sum()) / static_cast<double>(distribution->count());
+                static_cast<double>(counted.samples.sum()) / static_cast<double>(counted.samples.count());
             one.value = std::round(mean * 1000) / 1000;
         }
         all.push_back(std::move(one));
@@ -55,16 +54,37 @@ bool matches(const std::string& name, const std::string& pattern) {
            ::fnmatch(pattern.c_str(), std::string(sim::without_node(name)).c_str(), 0) == 0;
 }
 
-json statistics_of(const sim::simulation& of, const std::string& pattern, bool values) {
+json statistics_of(const sim::simulation& of, const std::string& pattern) {
     json rows = json::array();
-    for (const auto& [name, statistic] : of.statistics()) {
-        if (!matches(name, pattern)) continue;
-        if (!values) {
+    for (const auto& [name, statistic] : of.statistics())
+        if (matches(name, pattern))
             rows.push_back({{"statistic", name}, {"unit", statistic->unit()}, {"help", statistic->help()}});
-            continue;
-        }
-        for (const number& n : numbers_of(*statistic, sim::now()))
-            rows.push_back({{"statistic", n.name}, {"value", n.value}, {"unit", n.unit}});
+    return rows;
+}
+
+void statistics_by_phase::end(run_phase phase, sim::picoseconds now) {
+    for (const auto& [name, statistic] : of_.statistics()) {
+        sim::tally& before = all_[name];
+        sim::tally after = statistic->counted(now);
+        sim::tally since = after;
+        since -= before;
+        counted_[phase][name] += since;
+        before = std::move(after);
+    }
+    length_[phase] += now - now_;
+    now_ = now;
+}
+
+json statistics_by_phase::rows(run_phase measured) const {
+    json rows = json::array();
+    for (const auto& [name, statistic] : of_.statistics()) {
+        const auto part = numbers_of(*statistic, counted_[measured].at(name), length_[measured]);
+        const auto whole = numbers_of(*statistic, all_.at(name), now_);
+        for (std::size_t i = 0; i < part.size(); ++i)
+            rows.push_back({{"statistic", part[i].name},
+                            {"value", part[i].value},
+                            {"whole_run", whole[i].value},
+                            {"unit", part[i].unit}});
     }
     return rows;
 }
@@ -89,7 +109,7 @@ std::string statistics_text(const json& rows, const std::string& place) {
 
 void statistics_series::add(sim::picoseconds now) {
     for (const auto& [name, statistic] : of_.statistics())
-        for (number& n : numbers_of(*statistic, now)) {
+        for (number& n : numbers_of(*statistic, statistic->counted(now), now)) {
             json& before = before_.try_emplace(n.name, 0u).first->second;
             if (n.value == before) continue;
             rows_.push_back({{"begin_ps", begin_},

@@ -50,7 +50,7 @@ block* shared_text::enter(std::uint32_t pc, const block_cache& user) {
     auto& p = pages_[pc >> 12];
     if (!p) p = std::make_unique<page>();
     auto fresh = std::make_unique<block>();
-    const bool whole = translate(*fresh, user.config_, user.sram_, pc) && user.in_one_region(*fresh);
+    const bool whole = translate(*fresh, user.config_, user.sram_, pc, user.end_of_region(pc));
     if (whole && !user.regions_.empty()) fresh->region = user.regions_[pc / 4];
     // Where no block can start, the word still decides that: writing it must be noticed.
     cover({pc, 4 * (whole ? fresh->instructions : 1)}, user);
@@ -103,10 +103,13 @@ bool block_cache::translates_as(const block_cache& other) const {
            regions_ == other.regions_;
 }
 
-bool block_cache::in_one_region(const block& b) const {
-    if (regions_.empty()) return true;
-    const auto first = regions_.begin() + b.pc / 4;
-    return std::all_of(first, first + b.instructions, [&](std::uint16_t region) { return region == *first; });
+// Where the region of that word ends, or somewhere in it that no block reaches.
+std::uint32_t block_cache::end_of_region(std::uint32_t pc) const {
+    const std::uint32_t far = pc + 4 * longest_block;
+    if (regions_.empty()) return far;
+    std::uint32_t end = pc + 4;
+    while (end < far && end / 4 < regions_.size() && regions_[end / 4] == regions_[pc / 4]) end += 4;
+    return end;
 }
 
 }  // namespace vinic::lanai

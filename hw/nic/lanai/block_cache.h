@@ -100,7 +100,7 @@ private:
 
     // Equal words make equal blocks.
     bool translates_as(const block_cache& other) const;
-    bool in_one_region(const block& b) const;
+    std::uint32_t end_of_region(std::uint32_t pc) const;
 
     const core_config& config_;
     std::span<std::uint8_t> sram_;

@@ -47,6 +47,8 @@ struct micro_op {
 inline constexpr std::uint8_t no_instruction = 0x80;
 inline constexpr std::uint8_t late_result = 0x40;  // who reads d right behind it waits
 
+inline constexpr std::uint32_t longest_block = 66;  // instructions, delay slots of the last one included
+
 struct block;
 
 // The way from one block to the next: what the second one's first instruction has to wait for.
@@ -75,7 +77,9 @@ struct block {
     std::vector<micro_op> ops;
 };
 
-// Translates the run that starts at pc; false when not even its first instruction can be.
-bool translate(block& b, const core_config& config, std::span<const std::uint8_t> sram, std::uint32_t pc);
+// Translates the run that starts at pc and ends before `end`, or `longest_block` instructions later at the
+// latest; false when not even its first instruction can be.
+bool translate(block& b, const core_config& config, std::span<const std::uint8_t> sram, std::uint32_t pc,
+               std::uint32_t end);
 
 }  // namespace vinic::lanai

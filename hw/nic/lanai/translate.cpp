@@ -6,8 +6,6 @@
 namespace vinic::lanai {
 namespace {
 
-constexpr std::uint32_t longest_block = 64;
-
 micro offset_by(micro first, unsigned steps) {
     return static_cast<micro>(static_cast<unsigned>(first) + steps);
 }
@@ -16,8 +14,8 @@ std::uint8_t target_register(unsigned rd) { return static_cast<std::uint8_t>(rd 
 
 class translator {
 public:
-    translator(block& b, const core_config& config, std::span<const std::uint8_t> sram)
-        : block_(b), config_(config), sram_(sram) {}
+    translator(block& b, const core_config& config, std::span<const std::uint8_t> sram, std::uint32_t end)
+        : block_(b), config_(config), sram_(sram), end_(end) {}
 
     bool run(std::uint32_t pc);
 
@@ -35,6 +33,7 @@ private:
     block& block_;
     const core_config& config_;
     std::span<const std::uint8_t> sram_;
+    const std::uint32_t end_;
     std::uint32_t next_cycle_ = 0;
 };
 
@@ -228,8 +227,9 @@ void translator::append(const instruction& i, std::uint32_t pc, micro_op op) {
     block_.ops.push_back(op);
 }
 
-// All delay slots of the branch at pc are instructions that a block can hold.
+// All delay slots of the branch at pc are instructions that the block can hold.
 bool translator::slots_follow(const instruction& i, std::uint32_t pc) const {
+    if (pc + 4 * i.delay_slots() >= end_) return false;
     for (unsigned n = 1; n <= i.delay_slots(); ++n) {
         instruction slot;
         micro_op op;
@@ -283,7 +283,7 @@ bool translator::run(std::uint32_t pc) {
     for (;; pc += 4) {
         instruction i;
         micro_op op;
-        if (block_.instructions == longest_block || !fetch(pc, i)) break;
+        if (pc >= end_ || !fetch(pc, i)) break;
         if (i.is_branch()) {
             if (branch(i, pc)) return true;
             break;
@@ -298,8 +298,9 @@ bool translator::run(std::uint32_t pc) {
 
 }  // namespace
 
-bool translate(block& b, const core_config& config, std::span<const std::uint8_t> sram, std::uint32_t pc) {
-    return translator(b, config, sram).run(pc);
+bool translate(block& b, const core_config& config, std::span<const std::uint8_t> sram, std::uint32_t pc,
+               std::uint32_t end) {
+    return translator(b, config, sram, end).run(pc);
 }
 
 }  // namespace vinic::lanai

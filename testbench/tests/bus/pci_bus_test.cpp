@@ -59,7 +59,7 @@ TEST(pci_bus, request_grant_address_data) {
     EXPECT_EQ(client.done_at, std::vector<sim::picoseconds>{23 * 15000});
     EXPECT_TRUE(std::equal(bytes.begin(), bytes.end(), t.memory.begin()));
     EXPECT_EQ(b.bus->bytes.value(), 64u);
-    EXPECT_EQ(b.bus->arbitration_wait.sum(), 2u);
+    EXPECT_EQ(b.bus->arbitration_wait.samples().sum(), 2u);
     EXPECT_EQ(b.bus->utilisation.busy(), 11u * 15000);
 }
 

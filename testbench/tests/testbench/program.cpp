@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <stdexcept>
+#include <utility>
 
 #include "testbench/report/sha256.h"
 
@@ -24,7 +25,8 @@ fs::path fresh_folder() {
 
 }  // namespace
 
-program::program() : folder_(fresh_folder()), captured_(fresh_folder()) {}
+program::program(std::string name)
+    : name_(std::move(name)), folder_(fresh_folder()), captured_(fresh_folder()) {}
 
 program::~program() {
     fs::remove_all(folder_);
@@ -34,9 +36,9 @@ program::~program() {
 program::outcome program::run(const std::string& arguments, const std::string& before) const {
     const fs::path out = captured_ / "out";
     const fs::path err = captured_ / "err";
-    const std::string command = "cd '" + folder_.string() + "' && " + before +
-                                " '" VINIC_BINARY_DIR "/vinic' " + arguments + " >'" + out.string() +
-                                "' 2>'" + err.string() + "' </dev/null";
+    const std::string command = "cd '" + folder_.string() + "' && " + before + " '" VINIC_BINARY_DIR "/" +
+                                name_ + "' " + arguments + " >'" + out.string() + "' 2>'" + err.string() +
+                                "' </dev/null";
     const int status = std::system(command.c_str());
     return {WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status), read_file(out), read_file(err)};
 }

@@ -6,10 +6,10 @@
 
 namespace vinic::testbench {
 
-/// The program `vinic`, run in a folder of its own.
+/// The program `vinic`, or another one of the build, run in a folder of its own.
 class program {
 public:
-    program();
+    explicit program(std::string name = "vinic");
     ~program();
     program(const program&) = delete;
     program& operator=(const program&) = delete;
@@ -29,6 +29,7 @@ public:
     bool has(const std::string& name) const { return std::filesystem::exists(folder_ / name); }
 
 private:
+    std::string name_;
     std::filesystem::path folder_;
     std::filesystem::path
         captured_;  ///< where output goes: beside the folder, so that that stays as vinic left it

@@ -97,13 +97,6 @@ TEST(statistics, of_a_distribution_have_units_and_an_exact_mean) {
     } a("a");
     statistics_series series(simulation);
     for (const std::uint64_t clocks : {1u, 2u, 2u}) a.wait.add(clocks);
-    const auto row = [](const char* name, const json& value, const char* unit) {
-        return json{{"statistic", name}, {"value", value}, {"unit", unit}};
-    };
-    const json rows = statistics_of(simulation, "a.wait", true);
-    EXPECT_EQ(rows[0], row("a.wait.count", 3, "samples"));
-    EXPECT_EQ(rows[1], row("a.wait.mean", 1.667, "clocks"));
-    EXPECT_EQ(rows[2], row("a.wait.min", 1, "clocks"));
     series.add(100);
     a.wait.add(5);
     series.add(200);
@@ -111,6 +104,38 @@ TEST(statistics, of_a_distribution_have_units_and_an_exact_mean) {
     for (const json& one : series.rows())
         if (one["statistic"] == "a.wait.mean") changes.push_back(one["change"]);
     EXPECT_EQ(changes, json::parse("[1.667, 0.833]"));
+}
+
+TEST(statistics, of_what_was_measured_stand_beside_those_of_the_run) {
+    sim::simulation simulation;
+    struct block : sim::module {
+        explicit block(const sc_core::sc_module_name& name) : module(name) {}
+        sim::histogram<sim::unit::clocks> wait{*this, "wait", "waits"};
+        sim::rate<sim::unit::bytes> rate{*this, "rate", "bytes"};
+    } a("a");
+    statistics_by_phase counted(simulation);
+    const auto happens = [&](std::initializer_list<std::uint64_t> waits, std::uint64_t bytes) {
+        for (const std::uint64_t clocks : waits) a.wait.add(clocks);
+        a.rate.add(bytes);
+    };
+    happens({9, 9}, 1000);
+    counted.end(run_phase::set_up, 1000);
+    happens({1, 2}, 10);
+    counted.end(run_phase::measured, 1040);
+    happens({7}, 0);
+    counted.end(run_phase::talk, 2000);
+    happens({2}, 20);
+    counted.end(run_phase::measured, 2020);
+    const json rows = counted.rows(run_phase::measured);
+    const auto row = [](const char* name, const json& value, const json& whole, const char* unit) {
+        return json{{"statistic", name}, {"value", value}, {"whole_run", whole}, {"unit", unit}};
+    };
+    EXPECT_EQ(rows[0],
+              row("a.rate", 500'000'000'000, 509'900'990'099, "bytes/s"));  // 30 in 60 ps, 1030 in 2020
+    EXPECT_EQ(rows[1], row("a.wait.count", 3, 6, "samples"));
+    EXPECT_EQ(rows[2], row("a.wait.mean", 1.667, 5, "clocks"));  // 1, 2, 2; and 7, 9, 9
+    EXPECT_EQ(rows[3], row("a.wait.min", 1, 1, "clocks"));
+    EXPECT_EQ(rows[6], row("a.wait.max", 2, 9, "clocks"));
 }
 
 TEST(options, times_have_units) {

@@ -32,11 +32,11 @@ inline void expect_same_bytes(const std::string& before, const std::string& argu
     for (const char* way : ways) EXPECT_EQ(plain, run(way)) << way;
 }
 
-/// Over all modules, of the statistics whose name ends so.
-inline double sum_of(const json& result, const std::string& statistic) {
+/// Over all modules, of the statistics whose name ends so: in the whole run, or of its measured part ("value").
+inline double sum_of(const json& result, const std::string& statistic, const char* of = "whole_run") {
     double sum = 0;
     for (const json& one : result["statistics"])
-        if (one["statistic"].get<std::string>().ends_with(statistic)) sum += one["value"].get<double>();
+        if (one["statistic"].get<std::string>().ends_with(statistic)) sum += one[of].get<double>();
     return sum;
 }
 

@@ -33,11 +33,14 @@ struct world {
         message_path m;
         m.sender = card;
         m.number = number;
-        owners.on_packet_of(m, {.destination_vi = 5, .source_vi = 5, .connection_key = 77});
+        owners.on_packet_of(m, header_of(abi::packet_send));
     }
-    std::string owner(const sim::packet_probe& where, const std::vector<std::uint8_t>& bytes) const {
-        const packet_owners::owner* of =
-            owners.of({.destination_vi = 5, .source_vi = 5, .connection_key = 77}, where, bytes);
+    static abi::packet_header header_of(abi::packet_kind kind) {
+        return {.kind = kind, .destination_vi = 5, .source_vi = 5, .connection_key = 77};
+    }
+    std::string owner(const sim::packet_probe& where, const std::vector<std::uint8_t>& bytes,
+                      abi::packet_kind kind = abi::packet_send) const {
+        const packet_owners::owner* of = owners.of(header_of(kind), where, bytes);
         return of ? fmt::format("{} {}", of->sender, of->number) : "nobody";
     }
 };
@@ -63,6 +66,15 @@ TEST(packet_owners, directions_of_a_connection_are_told_apart_on_each_cable) {
     EXPECT_EQ(w.owner(w.fabric.cable1.ab, packet({plus_3})), "node0.nic 8");
     EXPECT_EQ(w.owner(w.fabric.cable1.ba, packet({minus_3})), "node1.nic 3");
     EXPECT_EQ(w.owner(w.fabric.cable0.ba, packet({})), "node1.nic 3");
+}
+
+// The other direction has not sent its packet of that number yet, or what passes is no part of a message.
+TEST(packet_owners, a_packet_of_the_other_direction_or_of_another_kind_belongs_to_nobody) {
+    world w;
+    w.send("node0.nic", 8);
+    EXPECT_EQ(w.owner(w.fabric.cable1.ba, packet({minus_3})), "nobody");
+    EXPECT_EQ(w.owner(w.fabric.cable0.ab, packet({plus_3, plus_3}), abi::packet_acknowledge), "nobody");
+    EXPECT_EQ(w.owner(w.fabric.cable0.ab, packet({plus_3, plus_3})), "node0.nic 8");
 }
 
 TEST(packet_owners, the_latest_message_of_a_name_is_meant) {
