@@ -7,8 +7,7 @@
 
 #include "hw/sim/error.h"
 #include "testbench/cli/output.h"
-#include "testbench/cli/paths.h"
-#include "testbench/cli/study_paths.h"
+#include "testbench/cli/study_files.h"
 #include "testbench/cli/study_verbs.h"
 #include "testbench/cli/verbs.h"
 #include "testbench/report/study_report.h"
@@ -21,6 +20,7 @@
 #include "testbench/study/plan.h"
 #include "testbench/study/runner.h"
 #include "testbench/study/study_table.h"
+#include "testbench/validation/published.h"
 
 namespace vinic::testbench {
 
@@ -28,41 +28,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Of a long table, its beginning.
-constexpr std::size_t lines_in_full = 40;
-
 std::size_t count_of(const study::plan& of) { return of.points().points.size(); }
-
-study::plan plan_of(const std::string& name_or_file) {
-    return study::plan(study::read_study(find_file(name_or_file, studies_folder(), ".yaml", "study")));
-}
-
-/// Beside the study file; of a study that ships, in the folder in which the user works.
-fs::path database_of(const std::string& name_or_file, const std::string& given) {
-    if (!given.empty()) return given;
-    return fs::path(name_or_file).replace_extension(".sqlite");
-}
-
-std::vector<study::point_record> records_of(const fs::path& file, bool logs = false) {
-    if (!fs::exists(file))
-        throw sim::input_error("no database {}; `vinic study run` makes it", file.string());
-    return study::database(file, study::database::mode::read).points(logs);
-}
-
-/// The first lines of a long table, and how many are left out.
-std::string beginning_of(const json& rows) {
-    json shown = json::array();
-    for (std::size_t i = 0; i < std::min(rows.size(), lines_in_full); ++i) shown.push_back(rows[i]);
-    std::string text = table_of_rows(shown, is_terminal(STDOUT_FILENO));
-    if (rows.size() > lines_in_full)
-        text += fmt::format("... and {} lines more: --json has all\n", rows.size() - lines_in_full);
-    return text;
-}
-
-void write(const study_options& options, const std::string& text, const json& object) {
-    output to(options.json.empty() ? "-" : options.json);
-    to.commit(options.json.empty() ? text : json_text(object));
-}
 
 json points_of(const study::plan& of) {
     json rows = json::array();
@@ -162,18 +128,20 @@ std::string status_text(const study::plan& of, const state& now) {
     return text;
 }
 
-void say_failures(const study::study_runner::outcome& o) {
-    for (const auto& [status, count] : o.failed)
-        fmt::print(
-            stderr,
-            "vinic: {} points: {}; `vinic study status` says which and why, `run --retry` runs them again\n",
-            count, status);
+/// Whose points follow from results, or are to be shown in another way, has a verb of its own.
+void refuse_other_kinds(const study::study_file& study) {
+    const std::string* const at = study.optimise      ? &study.optimise->origin
+                                  : study.sensitivity ? &study.sensitivity->origin
+                                                      : nullptr;
+    if (!at) return;
+    const char* const verb = study.optimise ? "optimise" : "sensitivity";
+    throw sim::input_error("{}: {}: `vinic study {}` runs it", *at, verb, verb);
 }
 
 }  // namespace
 
 status check_study(const study_options& options) {
-    const study::plan plan = plan_of(options.file);
+    const study::plan plan = plan_of(options);
     study::check(plan);
     const double each = seconds_for_a_point(plan, database_of(options.file, options.database));
     const auto jobs = static_cast<double>(study::processors());
@@ -188,16 +156,13 @@ status check_study(const study_options& options) {
 }
 
 status run_study(const study_options& options) {
-    const study::plan plan = plan_of(options.file);
+    const study::plan plan = plan_of(options);
+    refuse_other_kinds(plan.study());
     study::check(plan);
     const fs::path file = database_of(options.file, options.database);
     study::database results(file, study::database::mode::write);
+    const auto outcome = run_points(plan, results, options);
     const std::size_t jobs = options.jobs != 0 ? options.jobs : study::processors();
-    study::local_engine engine(jobs, plan.study().limits);
-    study::study_runner runner(
-        plan, results, engine,
-        {.again_failed = options.again_failed, .progress = is_terminal(STDERR_FILENO)});
-    const auto outcome = runner.run();
     std::string text =
         fmt::format("{}: {} points ran, {} were there", file.string(), outcome.ran, outcome.kept);
     if (outcome.ran != 0)
@@ -213,7 +178,7 @@ status run_study(const study_options& options) {
 }
 
 status show_study_status(const study_options& options) {
-    const study::plan plan = plan_of(options.file);
+    const study::plan plan = plan_of(options);
     const fs::path file = database_of(options.file, options.database);
     std::vector<study::point_record> records;
     if (fs::exists(file)) records = records_of(file, true);
@@ -229,7 +194,7 @@ status show_study_status(const study_options& options) {
 }
 
 status show_study(const study_options& options) {
-    const study::plan plan = plan_of(options.file);
+    const study::plan plan = plan_of(options);
     const auto table = study::tabulate(plan, records_of(database_of(options.file, options.database)));
     const std::string plot = study::text_plot(study::curves_of(table, options.x, options.y));
     std::string text = plan.study().question.empty() ? "" : plan.study().question + "\n\n";
@@ -239,18 +204,18 @@ status show_study(const study_options& options) {
 }
 
 status report_study(const study_options& options) {
-    const study::plan plan = plan_of(options.file);
+    const study::plan plan = plan_of(options);
     const auto records = records_of(database_of(options.file, options.database), true);
     output to(options.html.empty() ? fs::path(options.file).replace_extension(".html").string()
                                    : options.html);
-    to.commit(study_report(plan, records));
+    to.commit(study_report(plan, records, validation::published_for(plan)));
     return status::done;
 }
 
 status export_study(const study_options& options) {
     if (options.json.empty() == options.csv.empty())
         throw sim::input_error("export: expected --csv or --json");
-    const study::plan plan = plan_of(options.file);
+    const study::plan plan = plan_of(options);
     const auto table = study::tabulate(plan, records_of(database_of(options.file, options.database)));
     output to(options.csv.empty() ? options.json : options.csv);
     to.commit(options.csv.empty() ? json_text({{"format", "vinic study results 1"}, {"rows", table.rows()}})
@@ -259,7 +224,7 @@ status export_study(const study_options& options) {
 }
 
 status run_study_point(const study_options& options) {
-    const study::plan plan = plan_of(options.file);
+    const study::plan plan = plan_of(options);
     if (options.point > count_of(plan))
         throw sim::input_error("{}: has {} points, no point {}", options.file, count_of(plan), options.point);
     const study::planned_point p = plan.at(options.point - 1);

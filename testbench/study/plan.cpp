@@ -17,7 +17,8 @@ namespace {
 const std::string argument_prefix = "arguments.";
 
 bool is_parameter(const std::string& name) {
-    return name != "design" && name != "nodes" && name != "seed" && !name.starts_with(argument_prefix);
+    return name != "design" && name != "nodes" && name != "seed" && name != changed_parameter &&
+           name != changed_value && !name.starts_with(argument_prefix);
 }
 
 }  // namespace
@@ -42,6 +43,8 @@ std::map<std::string, located> plan::parameters_at(std::size_t index) const {
     std::map<std::string, located> all(study_.parameters.begin(), study_.parameters.end());
     for (std::size_t i = 0; i < grid_.names.size(); ++i)
         if (is_parameter(grid_.names[i])) all[grid_.names[i]] = grid_.points[index][i];
+    if (const located* const changed = value(index, changed_parameter); changed && !changed->text.empty())
+        all[changed->text] = *value(index, changed_value);
     if (const auto firmware = all.find("firmware"); firmware != all.end())
         firmware->second.text = beside(firmware->second.text, ".elf");
     return all;
@@ -138,15 +141,14 @@ std::string identities::firmware_sha256(std::size_t index) {
 }
 
 std::string identities::of(std::size_t index, const planned_point& p) {
-    if (program_.empty()) {
-        program_ = sha256(read_file("/proc/self/exe"));
+    static const std::string program = sha256(read_file("/proc/self/exe"));
+    if (workload_.empty())
         workload_ =
             load_workload(plan_.workload(), plan_.arguments_at(index), plan_.design_at(index), p.seed, false)
                 ->sha256();
-    }
     const contents& made_from = contents_of(index, p.configuration);
     json all{{"configuration", p.configuration},
-             {"program", program_},
+             {"program", program},
              {"workload", workload_},
              {"design", made_from.design},
              {"firmware", made_from.firmware}};
