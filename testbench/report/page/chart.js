@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the charts have in common. Okabe and Ito's colours, which people with any kind of sight tell apart; yellow left
-// out.
-const colours = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#56b4e9', '#e69f00', '#7a7a86'];
+// What the charts have in common. Okabe and Ito's colours, which people with any kind of sight tell apart (yellow left out);
+// three more for those who need ten.
+const colours = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#56b4e9', '#e69f00', '#7a7a86', '#8d6e63', '#9a86d1', '#a3b018'];
 const dashes = [[], [7, 4], [2, 3], [10, 3, 2, 3]];
 const marks = ['circle', 'rect', 'triangle', 'rectRot', 'crossRot', 'star'];
 

@@ -63,7 +63,7 @@ const curves = (() => {
       label: curve.name || choice.y.heading, data: curve.points, hidden: hidden.has(curve.name || choice.y.heading),
       borderColor: colours[i % colours.length], backgroundColor: colours[i % colours.length],
       borderDash: dashes[Math.floor(i / colours.length) % dashes.length], pointStyle: marks[i % marks.length],
-      borderWidth: 2, pointRadius: curve.points.length > 200 ? 0 : 4, pointHoverRadius: 7, tension: 0}));
+      borderWidth: 2, pointRadius: curve.points.length > 200 ? 0 : curve.points.length > 40 ? 2 : 4, pointHoverRadius: 7, tension: 0}));
     for (const f of figures) datasets.push({
       label: f.label, data: f.points, hidden: hidden.has(f.label), borderColor: style('--text'), backgroundColor: 'transparent',
       borderDash: [2, 4], borderWidth: 1.5, pointStyle: 'rectRot', pointRadius: f.points.length === 1 || f.points.every(p => p.x === f.points[0].x) ? 7 : 0, pointBorderWidth: 2, pointHoverRadius: 9});

@@ -2,7 +2,7 @@
 // A metric over two axes, as coloured cells of a table.
 const heat = (() => {
   const root = $('heat');
-  const most_cells_with_text = 400;
+  const most_cells_with_text = 400, most_labels = 20;
   // Viridis, which grows evenly in lightness: it can be read in grey, too.
   const stops = [[68, 1, 84], [59, 82, 139], [33, 145, 140], [94, 201, 98], [253, 231, 37]];
   const colour = share => {
@@ -35,11 +35,13 @@ const heat = (() => {
       ...rest_of.controls(besides(choice.x, choice.y), null, update),
       flag('logarithmic colours', choice.log, v => { choice.log = v; update(); })];
   };
+  /// Of a long axis, some of the values.
+  const label_of = (value, i, all) => i % Math.ceil(all.length / most_labels) ? '' : text_of(value);
   function cell_of(cell, low, high, mute, where) {
     if (!cell) return element('td');
     const share = high === low ? 0.5 : choice.log ? Math.log(cell.z / low) / Math.log(high / low) : (cell.z - low) / (high - low);
     const [r, g, b] = colour(share), text = String(+cell.z.toPrecision(3));
-    const button = element('button', {type: 'button', className: mute ? 'mute' : '', textContent: text,
+    const button = element('button', {type: 'button', textContent: mute ? '' : text,
       title: `${where}: ${text_of(cell.z)}`, ariaLabel: `${where}: ${choice.z.heading} ${text_of(cell.z)}`});
     button.style.background = `rgb(${r} ${g} ${b})`;
     if (!mute) button.style.color = 0.299 * r + 0.587 * g + 0.114 * b > 130 ? '#000' : '#fff';
@@ -52,12 +54,13 @@ const heat = (() => {
     const log = choice.log && low > 0;
     if (!log) choice.log = false;
     const mute = choice.x.distinct.length * choice.y.distinct.length > most_cells_with_text;
-    const rows = [...choice.y.distinct].reverse().map(v => element('tr', {}, element('th', {scope: 'row', textContent: text_of(v)}),
+    root.querySelector('table').className = mute ? 'dense' : '';
+    const rows = [...choice.y.distinct].reverse().map((v, i, all) => element('tr', {}, element('th', {scope: 'row', textContent: label_of(v, all.length - 1 - i, all)}),
       ...choice.x.distinct.map(u => cell_of(found.get(JSON.stringify([u, v])), low, high, mute, `${named(choice.x, u)}, ${named(choice.y, v)}`))));
     root.querySelector('table').replaceChildren(
       element('caption', {hidden: true, textContent: `${choice.z.heading} by ${choice.x.heading} (to the right) and ${choice.y.heading} (upward)`}),
       element('thead', {}, element('tr', {}, element('th', {textContent: `${choice.y.heading} ↑  ${choice.x.heading} →`}),
-        ...choice.x.distinct.map(u => element('th', {scope: 'col', className: 'number', textContent: text_of(u)})))),
+        ...choice.x.distinct.map((u, i, all) => element('th', {scope: 'col', textContent: label_of(u, i, all)})))),
       element('tbody', {}, ...rows));
     const [from, bar, to] = root.querySelector('.scale').children;
     bar.style.background = `linear-gradient(to right, ${stops.map(s => `rgb(${s.join(' ')})`).join(', ')})`;

@@ -38,10 +38,15 @@ const tornado = (() => {
       (all.length ? `The largest effect: ${all[0].parameter}, ${all[0].effect_percent.toFixed(1)} %.` : 'No parameter has an effect.');
     root.querySelector('.lists').replaceChildren(...lists());
     const upright = scale(choice.of.heading, false);
+    const middle = {id: 'middle', afterDatasetsDraw: chart => {
+      const {ctx, chartArea, scales} = chart, x = scales.x.getPixelForValue(base);
+      ctx.fillStyle = style('--text');
+      ctx.fillRect(x - .5, chartArea.top, 1, chartArea.height);
+    }};
     replace_chart(root, `Tornado of ${title(choice.of)}: ` + shown.slice(0, 8).map(e => `${e.parameter} ${e.effect_percent.toFixed(1)} %`).join('; ') + '. The table below has all numbers.', {
-      type: 'bar', data: {datasets}, options: {
+      type: 'bar', data: {datasets}, plugins: [middle], options: {
         indexAxis: 'y',
-        scales: {x: {...upright, grace: '4%'}, y: {type: 'linear', reverse: true, min: -0.6, max: shown.length - 0.4, grid: {display: false},
+        scales: {x: {...upright, beginAtZero: false, grace: '4%'}, y: {type: 'linear', reverse: true, min: -0.6, max: shown.length - 0.4, grid: {display: false},
           afterBuildTicks: axis => { axis.ticks = shown.map((_, value) => ({value})); },
           ticks: {color: style('--text'), autoSkip: false, font: {size: 12}, callback: v => labels[v] ?? ''}}},
         plugins: {legend: {display: true, position: 'bottom', labels: {color: style('--text'), boxWidth: 14, boxHeight: 9}}, tooltip: {callbacks: {

@@ -40,7 +40,7 @@ const tradeoff = (() => {
   }
   for (const c of place) if (c.numeric && c.distinct.length > 1) add({label: c.heading, column: c, lower: true, make: () => means(c, () => true)});
   const values_of = q => q.values ||= q.make();
-  const choice = {x: quantities[0], y: quantities[1]};
+  const choice = {x: quantities[0], y: goals[1] || quantities.find(q => place.includes(q.column) && q !== quantities[0]) || quantities[1]};
 
   const controls = update => ['x', 'y'].flatMap(key => [
     select(key === 'x' ? 'To the right' : 'Upward', quantities.map(q => [q.label, q]), choice[key], q => { choice[key] = q; update(); }),
@@ -60,7 +60,7 @@ const tradeoff = (() => {
     const front = new Set(front_of(of)), list = [...dots.values()];
     const at = i => ({x: values_of(choice.x)[i], y: values_of(choice.y)[i], dot: list[i]});
     const has = p => p.x !== null && p.y !== null;
-    const best = [...front].map(at).sort((a, b) => a.x - b.x), others = list.map((_, i) => i).filter(i => !front.has(i)).map(at).filter(has);
+    const best = [...front].map(at).sort((a, b) => a.x - b.x), others = list.map((_, i) => i).filter(i => !front.has(i)).map(at).filter(has).sort((a, b) => a.x - b.x);  // Chart.js takes unparsed data to be sorted
     root.querySelector('.note').textContent = `${front.size} of ${front.size + others.length} points are beaten by no other one in ${of.length > 2 ? `all ${of.length} goals` : 'both'}.`;
     const describe = dot => place.filter(c => c.distinct.length > 1).map(c => named(c, c.values[dot.line]));
     const datasets = [
