@@ -388,42 +388,48 @@ CLI::App& add_study_verb(CLI::App& study, const char* name, const char* help, st
     return verb;
 }
 
-void add_slurm_options(CLI::App& run, study_options& to) {
+void add_slurm_options(CLI::App& verb, study_options& to) {
     CLI::Option& engine =
-        *run.add_option("--engine", to.engine,
-                        "Where points run: as processes of this machine, or as an array job of a cluster")
+        *verb.add_option("--engine", to.engine,
+                         "Where points run: as processes of this machine, or as an array job of a cluster")
              ->type_name("local|slurm")
              ->check(CLI::IsMember({"local", "slurm"}));
     const std::vector<CLI::Option*> of_slurm{
-        run.add_option("--partition", to.partition, "Of the cluster, instead of the default one")
+        verb.add_option("--partition", to.partition, "Of the cluster, instead of the default one")
             ->type_name("NAME"),
-        run.add_option("--account", to.account, "Who is charged for it")->type_name("NAME"),
-        run.add_option("--points-per-task", to.points_per_task,
-                       "Points that a task runs one after the other: more than 1 when they are short")
+        verb.add_option("--account", to.account, "Who is charged for it")->type_name("NAME"),
+        verb.add_option("--points-per-task", to.points_per_task,
+                        "Points that a task runs one after the other: more than 1 when they are short")
             ->type_name("N")
             ->check(CLI::Range(1, 100'000)),
-        run.add_option("--sbatch", to.sbatch,
-                       "An argument more for sbatch, as in --sbatch=--qos=low (repeatable)")
+        verb.add_option("--sbatch", to.sbatch,
+                        "An argument more for sbatch, as in --sbatch=--qos=low (repeatable)")
             ->type_name("ARGUMENT")
             ->allow_extra_args(false),
-        run.add_option(
-               "--work-dir", to.work_folder,
-               "Folder that all nodes see, for what tasks read and write, instead of FILE.slurm beside "
-               "the database")
+        verb.add_option(
+                "--work-dir", to.work_folder,
+                "Folder that all nodes see, for what tasks read and write, instead of FILE.slurm beside "
+                "the database")
             ->type_name("FOLDER")};
     for (CLI::Option* option : of_slurm) option->needs(&engine)->group("With --engine slurm");
 }
 
-CLI::App& add_study_run(CLI::App& study, study_options& to) {
-    CLI::App& run = add_study_verb(study, "run", "Run the points that have no result yet", to);
-    run.add_option(
-           "--jobs", to.jobs,
-           "Points at a time, instead of one on each processor (with Slurm: tasks, instead of as many "
-           "as it likes)")
+/// Of the verbs that run points.
+void add_engine_options(CLI::App& verb, study_options& to) {
+    verb.add_option(
+            "--jobs", to.jobs,
+            "Points at a time, instead of one on each processor (with Slurm: tasks, instead of as many "
+            "as it likes)")
         ->type_name("N")
         ->check(CLI::Range(1, 100'000));
-    run.add_flag("--retry", to.again_failed, "Run points again that did not end well")
+    verb.add_flag("--retry", to.again_failed, "Run points again that did not end well")
         ->disable_flag_override();
+    add_slurm_options(verb, to);
+}
+
+CLI::App& add_study_run(CLI::App& study, study_options& to) {
+    CLI::App& run = add_study_verb(study, "run", "Run the points that have no result yet", to);
+    add_engine_options(run, to);
     run.footer(
         "Exits with status 1 when a point did not end well. It may be stopped at any moment and goes on when "
         "it is called again. With Slurm, Ctrl-C cancels the job; when the terminal goes, or after SIGTERM, "
@@ -431,8 +437,46 @@ CLI::App& add_study_run(CLI::App& study, study_options& to) {
         "stays, and the next `run` waits for it.\n\nExamples:\n  vinic study run core_clock\n"
         "  vinic study run my.yaml --jobs 1\n"
         "  vinic study run my.yaml --engine slurm --partition short --jobs 50 --sbatch=--nice=100");
-    add_slurm_options(run, to);
     return run;
+}
+
+void add_study_searches(CLI::App& study, study_options& to) {
+    CLI::App& effects = add_study_verb(
+        study, "sensitivity", "How much each parameter of a design counts: change one at a time", to);
+    add_engine_options(effects, to);
+    effects.footer(
+        "The study has the key `sensitivity`. Numbers go down and up by the share that it states; small "
+        "whole "
+        "numbers, lists, flags and texts go to the nearest other values and stand in a table of their "
+        "own.\n\nExamples:\n  vinic study sensitivity my.yaml\n  vinic study sensitivity my.yaml --json "
+        "s.json");
+    CLI::App& optimise =
+        add_study_verb(study, "optimise", "Search the axes for the best points, with a budget", to);
+    add_engine_options(optimise, to);
+    optimise.footer(
+        "The study has the key `optimise`: what to minimise and maximise. Prints the points that no other "
+        "one "
+        "beats in all goals. It may be stopped at any moment and goes on when it is called "
+        "again.\n\nExamples:\n  vinic study optimise my.yaml\n  vinic study optimise my.yaml --json "
+        "front.json");
+    CLI::App& ask = add_study_verb(study, "ask", "The axes, and which points the search would run next", to);
+    ask.add_option("number", to.point, "At most so many points, of one generation; 0: only the axes")
+        ->type_name("N")
+        ->required()
+        ->check(CLI::Range(0, 1'000'000));
+    ask.footer("Examples:\n  vinic study ask my.yaml 8\n  vinic study ask my.yaml 0 --json");
+    CLI::App& tell =
+        add_study_verb(study, "tell", "Run points that somebody else chose, and answer with their goals", to);
+    tell.add_option("points", to.other, "A list of points, {NAME: VALUE of each axis}; -: standard input")
+        ->type_name("FILE.json|-")
+        ->required();
+    add_engine_options(tell, to);
+    tell.footer(
+        "What has a result already is not run again. Exits with status 1 when a point did not end "
+        "well.\n\nExamples:\n  vinic study tell my.yaml points.json --json\n"
+        "  echo '[{\"bus.clock_mhz\": 66}]' | vinic study tell my.yaml -\n"
+        "  vinic study ask my.yaml 8 --json | vinic study tell my.yaml -");
+    for (CLI::App* verb : {&effects, &optimise, &ask, &tell}) add_result_options(*verb, to);
 }
 
 void add_study(CLI::App& program, request& to) {
@@ -443,6 +487,7 @@ void add_study(CLI::App& program, request& to) {
     CLI::App& check = add_study_verb(study, "check", "What a study would run, and whether it can", to.study);
     check.footer("Examples:\n  vinic study check my.yaml");
     add_study_run(study, to.study);
+    add_study_searches(study, to.study);
     CLI::App& state =
         add_study_verb(study, "status", "What has run, what is left, what failed and why", to.study);
     state.footer("Examples:\n  vinic study status my.yaml");
@@ -568,6 +613,10 @@ status perform_study(const CLI::App& study, const study_options& options) {
     if (is("export")) return export_study(options);
     if (is("point")) return run_study_point(options);
     if (is("task")) return run_study_task(options);
+    if (is("sensitivity")) return study_sensitivity(options);
+    if (is("optimise")) return study_optimise(options);
+    if (is("ask")) return ask_study(options);
+    if (is("tell")) return tell_study(options);
     return compare_studies(options);
 }
 

@@ -5,15 +5,13 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <memory>
 
 #include "hw/sim/error.h"
 #include "testbench/cli/output.h"
-#include "testbench/cli/paths.h"
-#include "testbench/cli/study_paths.h"
+#include "testbench/cli/study_engine.h"
+#include "testbench/cli/study_files.h"
 #include "testbench/cli/study_verbs.h"
 #include "testbench/cli/verbs.h"
-#include "testbench/report/sha256.h"
 #include "testbench/report/study_report.h"
 #include "testbench/report/table.h"
 #include "testbench/study/check.h"
@@ -23,8 +21,9 @@
 #include "testbench/study/local_engine.h"
 #include "testbench/study/plan.h"
 #include "testbench/study/runner.h"
-#include "testbench/study/slurm_engine.h"
 #include "testbench/study/study_table.h"
+#include "testbench/study/submission.h"
+#include "testbench/validation/published.h"
 
 namespace vinic::testbench {
 
@@ -32,41 +31,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Of a long table, its beginning.
-constexpr std::size_t lines_in_full = 40;
-
 std::size_t count_of(const study::plan& of) { return of.points().points.size(); }
-
-study::plan plan_of(const std::string& name_or_file) {
-    return study::plan(study::read_study(find_file(name_or_file, studies_folder(), ".yaml", "study")));
-}
-
-/// Beside the study file; of a study that ships, in the folder in which the user works.
-fs::path database_of(const std::string& name_or_file, const std::string& given) {
-    if (!given.empty()) return given;
-    return fs::path(name_or_file).replace_extension(".sqlite");
-}
-
-std::vector<study::point_record> records_of(const fs::path& file, bool logs = false) {
-    if (!fs::exists(file))
-        throw sim::input_error("no database {}; `vinic study run` makes it", file.string());
-    return study::database(file, study::database::mode::read).points(logs);
-}
-
-/// The first lines of a long table, and how many are left out.
-std::string beginning_of(const json& rows) {
-    json shown = json::array();
-    for (std::size_t i = 0; i < std::min(rows.size(), lines_in_full); ++i) shown.push_back(rows[i]);
-    std::string text = table_of_rows(shown, is_terminal(STDOUT_FILENO));
-    if (rows.size() > lines_in_full)
-        text += fmt::format("... and {} lines more: --json has all\n", rows.size() - lines_in_full);
-    return text;
-}
-
-void write(const study_options& options, const std::string& text, const json& object) {
-    output to(options.json.empty() ? "-" : options.json);
-    to.commit(options.json.empty() ? text : json_text(object));
-}
 
 json points_of(const study::plan& of) {
     json rows = json::array();
@@ -166,31 +131,6 @@ std::string status_text(const study::plan& of, const state& now) {
     return text;
 }
 
-/// The folder by which a study speaks with its tasks: as its database, no other study uses it.
-fs::path slurm_folder(const study_options& options, const fs::path& database) {
-    if (options.work_folder.empty()) return fs::path(database).replace_extension(".slurm");
-    const std::string of_database = sha256(fs::weakly_canonical(database).string());
-    return fs::path(options.work_folder) /
-           fmt::format("{}-{}.slurm", database.stem().string(), of_database.substr(0, 8));
-}
-
-std::unique_ptr<study::engine> slurm_engine_of(const study_options& options, const study::plan& plan,
-                                               const fs::path& database, study::identities& identities) {
-    std::vector<std::string> sbatch;
-    if (!options.partition.empty()) sbatch.push_back("--partition=" + options.partition);
-    if (!options.account.empty()) sbatch.push_back("--account=" + options.account);
-    sbatch.insert(sbatch.end(), options.sbatch.begin(), options.sbatch.end());
-    return std::make_unique<study::slurm_engine>(
-        study::slurm_engine::options{.folder = slurm_folder(options, database),
-                                     .name = database.stem().string(),
-                                     .limits = plan.study().limits,
-                                     .tasks_at_a_time = options.jobs,
-                                     .points_per_task = options.points_per_task,
-                                     .sbatch = sbatch,
-                                     .again_failed = options.again_failed},
-        [&](std::size_t index) { return identities.of(index, plan.at(index)); });
-}
-
 std::string summary_of(const study::study_runner::outcome& of, std::size_t jobs) {
     std::string text = fmt::format("{} points ran, {} were there", of.ran, of.kept);
     if (of.ran == 0) return text;
@@ -201,18 +141,20 @@ std::string summary_of(const study::study_runner::outcome& of, std::size_t jobs)
     return text;
 }
 
-void say_failures(const study::study_runner::outcome& o) {
-    for (const auto& [status, count] : o.failed)
-        fmt::print(
-            stderr,
-            "vinic: {} points: {}; `vinic study status` says which and why, `run --retry` runs them again\n",
-            count, status);
+/// Whose points follow from results, or are to be shown in another way, has a verb of its own.
+void refuse_other_kinds(const study::study_file& study) {
+    const std::string* const at = study.optimise      ? &study.optimise->origin
+                                  : study.sensitivity ? &study.sensitivity->origin
+                                                      : nullptr;
+    if (!at) return;
+    const char* const verb = study.optimise ? "optimise" : "sensitivity";
+    throw sim::input_error("{}: {}: `vinic study {}` runs it", *at, verb, verb);
 }
 
 }  // namespace
 
 status check_study(const study_options& options) {
-    const study::plan plan = plan_of(options.file);
+    const study::plan plan = plan_of(options);
     study::check(plan);
     const double each = seconds_for_a_point(plan, database_of(options.file, options.database));
     const auto jobs = static_cast<double>(study::processors());
@@ -228,25 +170,15 @@ status check_study(const study_options& options) {
 
 status run_study(const study_options& options) {
     const auto begun = std::chrono::steady_clock::now();
-    const bool slurm = options.engine == "slurm";
-    const study::plan plan = plan_of(options.file);
+    const study::plan plan = plan_of(options);
+    refuse_other_kinds(plan.study());
+    check_engine(options);
     study::check(plan);
-    if (slurm) study::slurm::check_available();
     const fs::path file = database_of(options.file, options.database);
     study::database results(file, study::database::mode::write);
-    study::identities identities(plan);
-    const std::size_t jobs = slurm || options.jobs != 0 ? options.jobs : study::processors();
-    std::unique_ptr<study::engine> engine;
-    if (slurm)
-        engine = slurm_engine_of(options, plan, file, identities);
-    else
-        engine = std::make_unique<study::local_engine>(jobs, plan.study().limits);
-    study::study_runner runner(
-        plan, results, *engine,
-        {.again_failed = options.again_failed, .progress = is_terminal(STDERR_FILENO)});
-    auto outcome = runner.run();
+    auto outcome = run_points(plan, results, options);
     outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
-    output("-").commit(fmt::format("{}: {}\n", file.string(), summary_of(outcome, jobs)));
+    output("-").commit(fmt::format("{}: {}\n", file.string(), summary_of(outcome, jobs_of(options))));
     for (const auto& line : study::missing_metrics(plan, results.points(false)))
         fmt::print(stderr, "vinic: {}\n", line);
     say_failures(outcome);
@@ -259,7 +191,7 @@ status run_study_task(const study_options& options) {
 }
 
 status show_study_status(const study_options& options) {
-    const study::plan plan = plan_of(options.file);
+    const study::plan plan = plan_of(options);
     const fs::path file = database_of(options.file, options.database);
     std::vector<study::point_record> records;
     if (fs::exists(file)) records = records_of(file, true);
@@ -275,7 +207,7 @@ status show_study_status(const study_options& options) {
 }
 
 status show_study(const study_options& options) {
-    const study::plan plan = plan_of(options.file);
+    const study::plan plan = plan_of(options);
     const auto table = study::tabulate(plan, records_of(database_of(options.file, options.database)));
     const std::string plot = study::text_plot(study::curves_of(table, options.x, options.y));
     std::string text = plan.study().question.empty() ? "" : plan.study().question + "\n\n";
@@ -285,18 +217,18 @@ status show_study(const study_options& options) {
 }
 
 status report_study(const study_options& options) {
-    const study::plan plan = plan_of(options.file);
+    const study::plan plan = plan_of(options);
     const auto records = records_of(database_of(options.file, options.database), true);
     output to(options.html.empty() ? fs::path(options.file).replace_extension(".html").string()
                                    : options.html);
-    to.commit(study_report(plan, records));
+    to.commit(study_report(plan, records, validation::published_for(plan)));
     return status::done;
 }
 
 status export_study(const study_options& options) {
     if (options.json.empty() == options.csv.empty())
         throw sim::input_error("export: expected --csv or --json");
-    const study::plan plan = plan_of(options.file);
+    const study::plan plan = plan_of(options);
     const auto table = study::tabulate(plan, records_of(database_of(options.file, options.database)));
     output to(options.csv.empty() ? options.json : options.csv);
     to.commit(options.csv.empty() ? json_text({{"format", "vinic study results 1"}, {"rows", table.rows()}})
@@ -305,7 +237,7 @@ status export_study(const study_options& options) {
 }
 
 status run_study_point(const study_options& options) {
-    const study::plan plan = plan_of(options.file);
+    const study::plan plan = plan_of(options);
     if (options.point > count_of(plan))
         throw sim::input_error("{}: has {} points, no point {}", options.file, count_of(plan), options.point);
     const study::planned_point p = plan.at(options.point - 1);

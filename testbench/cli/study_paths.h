@@ -10,8 +10,8 @@ namespace vinic::testbench {
 /// The studies that ship: NAME.yaml.
 inline std::filesystem::path studies_folder() { return folders().workloads.parent_path() / "studies"; }
 
-/// The page of a study: study.html, study.css, study.js.
-inline std::filesystem::path page_folder() { return folders().workloads.parent_path() / "report"; }
+/// The page of a study: page.html and what it is made of.
+inline std::filesystem::path page_folder() { return folders().workloads.parent_path() / "report" / "page"; }
 
 /// Chart.js in one file.
 inline std::filesystem::path chart_file() { return folders().firmware.parent_path() / "chart.min.js"; }

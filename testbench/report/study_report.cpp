@@ -2,10 +2,14 @@
 #include "testbench/report/study_report.h"
 
 #include <map>
+#include <utility>
 
 #include "testbench/cli/study_paths.h"
 #include "testbench/report/sha256.h"
 #include "testbench/report/table.h"
+#include "testbench/study/effects.h"
+#include "testbench/study/perturbation.h"
+#include "testbench/study/search.h"
 #include "testbench/study/study_table.h"
 
 namespace vinic::testbench {
@@ -29,8 +33,7 @@ json columns_of(const study::study_table& table) {
 }
 
 json points_of(const study::plan& of, const std::vector<study::point_record>& records) {
-    std::map<std::string, const study::point_record*> by_key;
-    for (const auto& r : records) by_key[r.key] = &r;
+    const auto by_key = study::by_key(records);
     json points = json::array();
     for (std::size_t i = 0; i < of.points().points.size(); ++i) {
         const study::planned_point p = of.at(i);
@@ -51,18 +54,39 @@ json points_of(const study::plan& of, const std::vector<study::point_record>& re
     return points;
 }
 
-std::string summary_of(const study::plan& of, const std::vector<study::point_record>& records) {
+std::string summary_of(const study::plan& of, const json& points) {
     std::map<std::string, std::size_t> by_status;
-    std::map<std::string, const study::point_record*> by_key;
-    for (const auto& r : records) by_key[r.key] = &r;
-    for (std::size_t i = 0; i < of.points().points.size(); ++i) {
-        const auto found = by_key.find(of.at(i).key);
-        ++by_status[found == by_key.end() ? "to do" : found->second->status];
-    }
-    std::string text = fmt::format("{}: {} points of {}", of.study().path.filename().string(),
-                                   of.points().points.size(), of.study().workload.text);
+    for (const json& point : points) ++by_status[point.value("status", "to do")];
+    std::string text = fmt::format("{}: {} points of {}", of.study().path.filename().string(), points.size(),
+                                   of.study().workload.text);
     for (const auto& [status, count] : by_status) text += fmt::format(", {} {}", count, status);
     return text + ".";
+}
+
+json goals_of(const study::study_file& of) {
+    json goals = json::array();
+    if (!of.optimise) return goals;
+    const study::space in(of);
+    for (const auto& text : of.optimise->goals) {
+        const study::goal goal(text, in);
+        json row = json::object();
+        for (const auto& [name, value] : goal.row()) row[name] = value;
+        goals.push_back({{"column", goal.metric()}, {"row", row}, {"maximise", goal.maximise()}});
+    }
+    return goals;
+}
+
+/// What the tornado shows; null where the study is none of sensitivity.
+json sensitivity_of(const study::study_file& of, const study::study_table& table) {
+    if (!of.sensitivity) return nullptr;
+    const auto changes = study::perturb(of);
+    json found{{"change_percent", of.sensitivity->change_percent}, {"effects", json::array()}};
+    for (const auto& one : study::effects_of(table, changes)) {
+        found["effects"].push_back(study::to_json(one));
+        found["effects"].back()["heading"] = heading(one.metric);
+    }
+    found.update(study::apart(changes, table));
+    return found;
 }
 
 /// In a page, where "</script>" would end it.
@@ -79,33 +103,42 @@ std::string escaped(const std::string& text) {
     return html;
 }
 
-/// Puts a text in each place of that name.
-void fill(std::string& page, const std::string& name, const std::string& text) {
-    const std::string mark = "@" + name + "@";
-    for (std::size_t at = 0; (at = page.find(mark, at)) != std::string::npos; at += text.size())
-        page.replace(at, mark.size(), text);
+/// The page with each @name@ replaced: by the text of that name, or the file of that name beside the page.
+std::string filled(const std::string& page, const std::map<std::string, std::string>& texts) {
+    std::string all;
+    for (std::size_t at = 0;;) {
+        const std::size_t mark = page.find('@', at);
+        if (mark == std::string::npos) return all + page.substr(at);
+        const std::size_t end = page.find('@', mark + 1);
+        const std::string name = page.substr(mark + 1, end - mark - 1);
+        const auto text = texts.find(name);
+        all += page.substr(at, mark - at) +
+               (text != texts.end() ? text->second : read_file(page_folder() / name));
+        at = end + 1;
+    }
 }
 
 }  // namespace
 
-std::string study_report(const study::plan& of, const std::vector<study::point_record>& records) {
+std::string study_report(const study::plan& of, const std::vector<study::point_record>& records,
+                         const json& published) {
     const study::study_table table = study::tabulate(of, records);
-    json data{{"summary", summary_of(of, records)},
+    const json points = points_of(of, records);
+    json data{{"summary", summary_of(of, points)},
               {"columns", columns_of(table)},
-              {"points", points_of(of, records)}};
+              {"points", points},
+              {"goals", goals_of(of.study())},
+              {"sensitivity", sensitivity_of(of.study(), table)},
+              {"published", published}};
     for (const auto& line : table.lines) {
         data["lines"]["point"].push_back(line.point);
         data["lines"]["status"].push_back(line.status.empty() ? "to do" : line.status);
     }
-    const auto part = [](const char* name) { return read_file(page_folder() / name); };
-    std::string page = part("study.html");
     const std::string& question = of.study().question;
-    fill(page, "title", escaped(question.empty() ? of.study().path.stem().string() : question));
-    fill(page, "style", part("study.css"));
-    fill(page, "script", part("study.js"));
-    fill(page, "data", embedded(data));
-    fill(page, "chart", read_file(chart_file()));
-    return page;
+    return filled(read_file(page_folder() / "page.html"),
+                  {{"title", escaped(question.empty() ? of.study().path.stem().string() : question)},
+                   {"data", embedded(data)},
+                   {"chart.min.js", read_file(chart_file())}});
 }
 
 }  // namespace vinic::testbench

@@ -62,6 +62,7 @@ std::vector<std::size_t> check_parameters(const plan& of, const sim::configurati
     for (std::size_t column = 0; column < all.names.size(); ++column) {
         const std::string& name = all.names[column];
         if (is_structural(name) || name == "seed" || name.starts_with("arguments.")) continue;
+        if (name == changed_parameter || name == changed_value) continue;  // come from the declarations
         const sim::parameter_info* const parameter = declaration(declared, name);
         for (const std::size_t index : each_value(all, column, points)) {
             const located& value = all.points[index][column];

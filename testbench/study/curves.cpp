@@ -165,9 +165,11 @@ std::string text_plot(const curves& of) {
     const std::string right = across.high();
     text += fmt::format("{:>{}}  {:<{}}{}\n", "", margin, across.low(), width - right.size(), right);
     text += fmt::format("{:>{}}  {}{}\n", "", margin, heading(of.x), across.name());
-    if (of.all.size() > 1)
-        for (std::size_t i = 0; i < of.all.size(); ++i)
-            text += fmt::format("  {} {}\n", marks[i % marks.size()], of.all[i].family);
+    const std::size_t named = of.all.size() > 1 ? std::min(of.all.size(), marks.size()) : 0;
+    for (std::size_t i = 0; i < named; ++i) text += fmt::format("  {} {}\n", marks[i], of.all[i].family);
+    if (named < of.all.size() && named != 0)
+        text += fmt::format("  ... and {} curves more: `study report` draws those that you choose\n",
+                            of.all.size() - named);
     return text;
 }
 

@@ -10,6 +10,10 @@
 
 namespace vinic::testbench::study {
 
+/// Names of a grid whose points each change one parameter, or none where it is empty: which, and to what.
+inline const std::string changed_parameter = "parameter";
+inline const std::string changed_value = "value";
+
 /// The points of a study: for each a value for each name.
 struct grid {
     std::vector<std::string> names;

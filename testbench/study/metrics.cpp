@@ -4,6 +4,7 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "testbench/report/comparison.h"
 
@@ -36,9 +37,9 @@ void add_account(std::vector<metric>& to, const json& sizes, const std::string& 
     std::size_t number = 0;
     for (const json& of : sizes) {
         ++number;
-        for (const char* part : {"stages", "beside"})
+        for (const auto& [part, prefix] : {std::pair{"stages", ""}, {"beside", "beside."}})
             for (const json& row : of[part]) {
-                const std::string name = row["stage"];
+                const std::string name = prefix + row["stage"].get<std::string>();
                 if (metric_matches(stage, name))
                     to.push_back({number,
                                   {{"size_bytes", of["size_bytes"]}},

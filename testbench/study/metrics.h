@@ -16,7 +16,8 @@ inline const std::string account_prefix = "account.";
 inline constexpr std::array account_kinds{"last", "mean", "median", "p99", "maximum"};
 
 /// A number that a point gave. `row`: what it is of, as {"size_bytes": 8}; {} for what belongs to the whole
-/// point. Times of the account are in picoseconds and their names say so: account.STAGE.median_ps.
+/// point. Times of the account are in picoseconds and their names say so: account.STAGE.median_ps;
+/// those of work that overlaps, which belongs to no sum, begin with account.beside.
 struct metric {
     std::size_t row = 0;  ///< rows stand in the order in which they were given
     json key = json::object();

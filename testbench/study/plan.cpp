@@ -17,7 +17,8 @@ namespace {
 const std::string argument_prefix = "arguments.";
 
 bool is_parameter(const std::string& name) {
-    return name != "design" && name != "nodes" && name != "seed" && !name.starts_with(argument_prefix);
+    return name != "design" && name != "nodes" && name != "seed" && name != changed_parameter &&
+           name != changed_value && !name.starts_with(argument_prefix);
 }
 
 /// Of vinic itself.
@@ -48,6 +49,8 @@ std::map<std::string, located> plan::parameters_at(std::size_t index) const {
     std::map<std::string, located> all(study_.parameters.begin(), study_.parameters.end());
     for (std::size_t i = 0; i < grid_.names.size(); ++i)
         if (is_parameter(grid_.names[i])) all[grid_.names[i]] = grid_.points[index][i];
+    if (const located* const changed = value(index, changed_parameter); changed && !changed->text.empty())
+        all[changed->text] = *value(index, changed_value);
     if (const auto firmware = all.find("firmware"); firmware != all.end())
         firmware->second.text = beside(firmware->second.text, ".elf");
     return all;

@@ -32,7 +32,10 @@ struct planned_point {
 /// What a point is, from the file and the grid alone: it touches no design, workload or firmware.
 class plan {
 public:
+    /// The points that the study's file states.
     explicit plan(study_file of);
+    /// Points that somebody else chose.
+    plan(study_file of, grid points) : study_(std::move(of)), grid_(std::move(points)) {}
 
     const study_file& study() const { return study_; }
     const grid& points() const { return grid_; }

@@ -2,14 +2,14 @@
 #include "testbench/study/study_file.h"
 
 #include <algorithm>
-#include <charconv>
 #include <set>
 
 #include "hw/sim/error.h"
 #include "hw/sim/time.h"
 #include "testbench/cli/options.h"
-#include "testbench/platform/yaml.h"
 #include "testbench/study/axis_reader.h"
+#include "testbench/study/search_reader.h"
+#include "testbench/study/value_reader.h"
 
 namespace vinic::testbench::study {
 
@@ -17,9 +17,11 @@ namespace {
 
 constexpr std::uint64_t most_points = 1'000'000;
 
-class study_reader {
+class study_reader : value_reader {
 public:
-    explicit study_reader(const std::filesystem::path& file) : shown_(file.string()) { study_.path = file; }
+    explicit study_reader(const std::filesystem::path& file) : value_reader(file.string()) {
+        study_.path = file;
+    }
 
     study_file read() {
         const YAML::Node root = parse_yaml(study_.path, shown_);
@@ -34,14 +36,16 @@ public:
         if (study_.workload.text.empty())
             throw sim::input_error("{}: no key `workload`, as in `workload: pingpong`", shown_);
         check_names();
+        check_choice_of_points();
+        keep_metrics_of_goals();
         return std::move(study_);
     }
 
 private:
     static const std::vector<std::string>& keys() {
-        static const std::vector<std::string> all{"question",   "design",    "workload", "nodes",
-                                                  "parameters", "arguments", "axes",     "only",
-                                                  "repeats",    "sample",    "metrics",  "limits"};
+        static const std::vector<std::string> all{
+            "question", "design",  "workload", "nodes",    "parameters",  "arguments", "axes",
+            "only",     "repeats", "sample",   "optimise", "sensitivity", "metrics",   "limits"};
         return all;
     }
     static std::string known() { return fmt::format("{}", fmt::join(keys(), ", ")); }
@@ -67,51 +71,16 @@ private:
             study_.repeats = whole(key, value, 1, most_points);
         else if (key == "sample")
             read_sample(value);
+        else if (key == "optimise")
+            study_.optimise = read_optimise(shown_, at, value);
+        else if (key == "sensitivity")
+            study_.sensitivity = read_sensitivity(shown_, at, value);
         else if (key == "metrics")
             study_.metrics = list(key, value);
         else if (key == "limits")
             read_limits(value);
         else
             unknown_key(place_of(shown_, at), key, keys());
-    }
-
-    located scalar(const std::string& key, const YAML::Node& node) const {
-        if (!node.IsScalar() || node.Scalar().empty())
-            throw sim::input_error("{}: {}: expected a single value", place_of(shown_, node), key);
-        return {node.Scalar(), place_of(shown_, node)};
-    }
-
-    std::vector<located> list(const std::string& key, const YAML::Node& node) const {
-        if (node.IsScalar()) return {scalar(key, node)};
-        if (!node.IsSequence())
-            throw sim::input_error("{}: {}: expected a value or a list", place_of(shown_, node), key);
-        std::vector<located> all;
-        for (const auto& one : node) all.push_back(scalar(key, one));
-        return all;
-    }
-
-    std::vector<std::pair<std::string, located>> settings(const std::string& key,
-                                                          const YAML::Node& node) const {
-        if (!node.IsMap())
-            throw sim::input_error("{}: {}: expected names and values", place_of(shown_, node), key);
-        std::vector<std::pair<std::string, located>> all;
-        for (const auto& entry : node) {
-            const std::string name = entry.first.as<std::string>("");
-            all.emplace_back(name, read_value(shown_, name, entry.second));
-        }
-        return all;
-    }
-
-    std::uint64_t whole(const std::string& key, const YAML::Node& node, std::uint64_t least,
-                        std::uint64_t most) const {
-        const std::string text = node.IsScalar() ? node.Scalar() : "";
-        std::uint64_t value = 0;
-        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-        if (text.empty() || error != std::errc{} || end != text.data() + text.size() || value < least ||
-            value > most)
-            throw sim::input_error("{}: {}: expected a whole number from {} to {}", place_of(shown_, node),
-                                   key, least, most);
-        return value;
     }
 
     void read_axes(const YAML::Node& node) {
@@ -128,16 +97,6 @@ private:
             throw sim::input_error("{}: axes: expected a list, as in `- bus.clock_mhz: [33, 66]`",
                                    place_of(shown_, node));
         for (const auto& entry : node) study_.axes.push_back(read_axis(shown_, entry));
-    }
-
-    void check_keys(const YAML::Node& node, const std::string& key,
-                    const std::vector<std::string>& allowed) const {
-        if (!node.IsMap())
-            throw sim::input_error("{}: {}: expected {}", place_of(shown_, node), key,
-                                   fmt::join(allowed, ", "));
-        for (const auto& entry : node)
-            if (std::ranges::find(allowed, entry.first.as<std::string>("")) == allowed.end())
-                unknown_key(place_of(shown_, entry.first), entry.first.as<std::string>(""), allowed);
     }
 
     void read_sample(const YAML::Node& node) {
@@ -168,21 +127,6 @@ private:
         }
     }
 
-    double quantity(const located& from, const std::string& key,
-                    const std::vector<std::pair<std::string, double>>& units,
-                    const std::string& example) const {
-        double value = 0;
-        const char* end = from.text.data() + from.text.size();
-        const auto [rest, error] = std::from_chars(from.text.data(), end, value);
-        std::string unit(rest, end);
-        unit.erase(0, unit.find_first_not_of(' '));
-        for (const auto& [name, factor] : units)
-            if (error == std::errc{} && unit == name && value > 0 && value * factor < 1e15)
-                return value * factor;
-        throw sim::input_error("{}: {} is '{}': expected a limit such as {}", from.origin, key, from.text,
-                               example);
-    }
-
     /// A name has one place only: an axis, or a value that is the same everywhere.
     void check_names() const {
         std::set<std::string> taken;
@@ -196,15 +140,42 @@ private:
                 if (!taken.insert(name).second)
                     throw sim::input_error("{}: {} has a value already{}", one.origin, name,
                                            name == "seed" ? ": `repeats` sets it" : "");
-            if (one.range && !study_.sample)
+            if (one.range && !study_.sample && !study_.optimise)
                 throw sim::input_error(
                     "{}: {}: expected step, points or scale: powers_of_two; a range without "
-                    "them needs `sample`",
+                    "them needs `sample` or `optimise`",
                     one.origin, one.names.front());
         }
     }
 
-    std::string shown_;
+    /// One of them says which points there are.
+    void check_choice_of_points() const {
+        if (study_.sample && study_.optimise)
+            throw sim::input_error("{}: expected `sample` or `optimise`, not both", study_.optimise->origin);
+        if (study_.optimise && study_.axes.empty() && study_.designs.size() < 2)
+            throw sim::input_error("{}: optimise: expected `axes` to move on", study_.optimise->origin);
+        if (!study_.sensitivity) return;
+        const std::string& at = study_.sensitivity->origin;
+        if (!study_.axes.empty() || study_.sample || study_.optimise || !study_.only.empty())
+            throw sim::input_error(
+                "{}: sensitivity changes parameters one by one: expected no axes, only, sample or optimise",
+                at);
+        if (study_.designs.size() > 1)
+            throw sim::input_error("{}: sensitivity is that of one design: expected one", at);
+    }
+
+    /// Metrics that goals name are kept, too.
+    void keep_metrics_of_goals() {
+        if (!study_.optimise) return;
+        for (const goal_text& goal : study_.optimise->goals) {
+            const std::string name = goal.text.text.substr(0, goal.text.text.find(' '));
+            const bool on_request = name.starts_with("statistics.") || name.starts_with("account.");
+            const bool there =
+                std::ranges::find(study_.metrics, name, &located::text) != study_.metrics.end();
+            if (on_request && !there) study_.metrics.push_back({name, goal.text.origin});
+        }
+    }
+
     study_file study_;
 };
 

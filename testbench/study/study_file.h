@@ -36,6 +36,34 @@ struct sample {
     std::uint64_t seed = 1;
 };
 
+/// A number of each point that a search makes small, or large: "latency_us size_bytes=8".
+struct goal_text {
+    located text;
+    bool maximise = false;
+};
+
+/// Points that an optimiser chooses, instead of all on the axes.
+struct optimise {
+    std::vector<goal_text> goals;
+    std::uint64_t budget = 100;     ///< points, each with all repeats
+    std::uint64_t population = 16;  ///< of a generation
+    std::uint64_t seed = 1;
+    std::string origin;
+};
+
+/// Points that each change one parameter of the design.
+struct sensitivity {
+    /// Values for one parameter, instead of more and less by a share.
+    struct range {
+        std::string name;
+        located low, high;
+    };
+    double change_percent = 10;
+    std::vector<located> parameters;  ///< patterns; empty: all
+    std::vector<range> ranges;
+    std::string origin;
+};
+
 struct limits {
     double seconds = 600;
     std::uint64_t memory_bytes = std::uint64_t{4} << 30;
@@ -54,6 +82,8 @@ struct study_file {
     std::vector<located> only;
     std::uint64_t repeats = 1;
     std::optional<study::sample> sample;
+    std::optional<study::optimise> optimise;
+    std::optional<study::sensitivity> sensitivity;
     std::vector<located> metrics;  ///< empty: all columns of the results
     study::limits limits;
 };

@@ -134,7 +134,7 @@ TEST_F(study_file_test, wrong_files_are_said_in_one_line) {
         {"",
          "s.yaml:1: expected keys and values: question, design, workload, nodes, parameters, arguments, "
          "axes, "
-         "only, repeats, sample, metrics, limits"},
+         "only, repeats, sample, optimise, sensitivity, metrics, limits"},
         {"design: myvia\n", "s.yaml: no key `workload`, as in `workload: pingpong`"},
         {w + "axis: []\n", "s.yaml:2: no key is named 'axis'; did you mean 'axes'?"},
         {w + "workload: stream\n", "s.yaml:2: workload stands there twice"},
@@ -155,7 +155,8 @@ TEST_F(study_file_test, wrong_files_are_said_in_one_line) {
         {w + "axes:\n - a.b: {from: 5, to: 7, scale: powers_of_two}\n",
          "s.yaml:3: a.b: no power of two lies from 5 to 7"},
         {w + "axes:\n - a.b: {from: 5, to: 7}\n",
-         "s.yaml:3: a.b: expected step, points or scale: powers_of_two; a range without them needs `sample`"},
+         "s.yaml:3: a.b: expected step, points or scale: powers_of_two; a range without them needs `sample` "
+         "or `optimise`"},
         {w + "axes:\n - {a.b: [1, 2], a.c: [1, 2, 3]}\n",
          "s.yaml:3: a.c has 3 values, a.b has 2: names of one entry advance together"},
         {w + "axes:\n - a.b: [1]\n - a.b: [2]\n", "s.yaml:4: a.b has a value already"},
