@@ -87,22 +87,33 @@ template <typename T>
 parameter_spec<T> spec_of(const parameter_info& declared) {
     parameter_spec<T> spec{.name = declared.name, .unit = declared.unit};
     if constexpr (is_number<T>) {
-        const std::size_t to = declared.range.find(" to ");
-        if (to != std::string::npos) {
-            spec.min = *parse(declared.range.substr(0, to), T{});
-            spec.max = *parse(declared.range.substr(to + 4), T{});
-            return spec;
+        if (const auto ends = ends_of(declared)) {
+            spec.min = *parse(ends->first, T{});
+            spec.max = *parse(ends->second, T{});
         }
     }
-    if (std::is_same_v<T, bool> || declared.range == "any") return spec;
-    for (std::size_t from = 0, end = 0; end != std::string::npos; from = end + 2) {
-        end = declared.range.find(", ", from);
-        spec.choices.push_back(*parse(declared.range.substr(from, end - from), T{}));
-    }
+    if constexpr (!std::is_same_v<T, bool>)
+        for (const std::string& choice : choices_of(declared)) spec.choices.push_back(*parse(choice, T{}));
     return spec;
 }
 
 }  // namespace
+
+std::optional<std::pair<std::string, std::string>> ends_of(const parameter_info& declared) {
+    const std::size_t middle = declared.range.find(" to ");
+    if (middle == std::string::npos || declared.type == type_name<std::string>) return std::nullopt;
+    return std::pair{declared.range.substr(0, middle), declared.range.substr(middle + 4)};
+}
+
+std::vector<std::string> choices_of(const parameter_info& declared) {
+    std::vector<std::string> all;
+    if (declared.range == "any" || ends_of(declared)) return all;
+    for (std::size_t from = 0, end = 0; end != std::string::npos; from = end + 2) {
+        end = declared.range.find(", ", from);
+        all.push_back(declared.range.substr(from, end - from));
+    }
+    return all;
+}
 
 std::string refusal_of(const parameter_info& declared, const std::string& text) {
     const auto check = [&]<typename T>(T) { return refusal(spec_of<T>(declared), declared.name, text); };

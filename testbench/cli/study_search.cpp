@@ -34,7 +34,7 @@ struct measured_points {
         std::string command;
         std::string status;  ///< "to do" when it did not run, why not when it did not end well
         std::optional<std::vector<double>> values;  ///< of the goals
-        std::size_t rank = 0;
+        bool best = false;                          ///< no other one beats it in all goals
     };
     std::vector<entry> all;
 
@@ -51,15 +51,14 @@ struct measured_points {
                  found == known.end() ? "to do" : found->second->status, of.values(points, i, known)});
             costs.push_back(of.cost(all.back().values));
         }
-        const auto ranks = study::ranks_of(costs);
-        for (std::size_t i = 0; i < all.size(); ++i) all[i].rank = ranks[i];
+        for (const std::size_t i : study::front_of(costs)) all[i].best = true;
     }
 
     /// Those that no other one beats in all goals, by the first goal.
     std::vector<const entry*> front() const {
         std::vector<const entry*> best;
         for (const auto& one : all)
-            if (one.rank == 0 && one.values) best.push_back(&one);
+            if (one.best) best.push_back(&one);
         std::ranges::stable_sort(best, {}, [](const entry* e) { return e->values->front(); });
         return best;
     }
@@ -117,8 +116,7 @@ std::string plot_of(const study::search& of, const measured_points& points) {
     study::curves plot{.x = of.goals()[0].heading(), .y = of.goals()[1].heading()};
     study::curves::curve front{.family = "on the front"}, others{.family = "beaten"};
     for (const auto& one : points.all)
-        if (one.values)
-            (one.rank == 0 ? front : others).points.emplace_back((*one.values)[0], (*one.values)[1]);
+        if (one.values) (one.best ? front : others).points.emplace_back((*one.values)[0], (*one.values)[1]);
     plot.all.push_back(std::move(front));
     if (!others.points.empty()) plot.all.push_back(std::move(others));
     return "\n" + study::text_plot(plot);
@@ -225,7 +223,10 @@ status study_optimise(const study_options& options) {
                                                 {"goals", goals_of(search)},
                                                 {"points_ran", ran_in(points)},
                                                 {"front", front}}));
-    if (front.empty()) fmt::print(stderr, "vinic: no point ended well; `vinic study status` says why\n");
+    if (const auto failed = std::ranges::count_if(
+            points.all, [](const auto& one) { return one.status != "to do" && one.status != "done"; }))
+        fmt::print(stderr, "vinic: {} points did not end well; `vinic study status` says which and why\n",
+                   failed);
     return front.empty() ? status::failed : status::done;
 }
 

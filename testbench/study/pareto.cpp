@@ -16,6 +16,19 @@ bool dominates(const costs& a, const costs& b) {
     return better;
 }
 
+std::vector<std::size_t> front_of(const std::vector<costs>& all) {
+    std::vector<std::size_t> order;
+    for (std::size_t i = 0; i < all.size(); ++i)
+        if (std::ranges::all_of(all[i], [](double cost) { return std::isfinite(cost); })) order.push_back(i);
+    std::ranges::stable_sort(order, {}, [&](std::size_t i) -> const costs& { return all[i]; });
+    std::vector<std::size_t> front;  // whoever dominates another one stands before it in that order
+    for (const std::size_t i : order)
+        if (std::ranges::none_of(front, [&](std::size_t best) { return dominates(all[best], all[i]); }))
+            front.push_back(i);
+    std::ranges::sort(front);
+    return front;
+}
+
 std::vector<std::size_t> ranks_of(const std::vector<costs>& all) {
     std::vector<std::size_t> dominators(all.size(), 0), ranks(all.size(), 0);
     std::vector<std::vector<std::size_t>> dominated(all.size());

@@ -12,7 +12,10 @@ using costs = std::vector<double>;
 /// Nowhere worse, and better somewhere.
 bool dominates(const costs& a, const costs& b);
 
-/// 0 for those that none dominates (the Pareto front), 1 for those that only these dominate, and so on.
+/// The Pareto front: which of them no other one dominates, ascending; none of infinite costs.
+std::vector<std::size_t> front_of(const std::vector<costs>& all);
+
+/// 0 for those that none dominates, 1 for those that only these dominate, and so on.
 std::vector<std::size_t> ranks_of(const std::vector<costs>& all);
 
 /// How far the neighbours of each point are on the front of its rank, in shares of that front's extent;

@@ -58,20 +58,9 @@ std::vector<named_parameter> parameters_of(const sim::configuration& all) {
 
 bool is_numeric(const sim::parameter_info& p) { return p.type == "integer" || p.type == "real"; }
 
-/// "33, 66, 100" -> its values; none for a range from one number to another, or any text.
-std::vector<std::string> choices_of(const sim::parameter_info& p) {
-    std::vector<std::string> all;
-    if (p.range == "any" || p.range.find(" to ") != std::string::npos) return all;
-    for (std::size_t from = 0, end = 0; end != std::string::npos; from = end + 2) {
-        end = p.range.find(", ", from);
-        all.push_back(p.range.substr(from, end - from));
-    }
-    return all;
-}
-
 /// The choices beside that of the design: of numbers the next ones, of others all.
 std::vector<std::string> other_choices(const sim::parameter_info& p) {
-    std::vector<std::string> all = choices_of(p);
+    std::vector<std::string> all = sim::choices_of(p);
     if (!is_numeric(p)) {
         std::erase(all, p.value_text);
         return all;
@@ -94,8 +83,8 @@ void change_by_share(perturbed_parameter& to, const sim::parameter_info& p, doub
     const double is = *number(p.value_text);
     const bool whole = p.type == "integer";
     const double step = whole ? std::max(1.0, std::round(is * share)) : is * share;
-    const std::size_t middle = p.range.find(" to ");
-    const double least = *number(p.range.substr(0, middle)), most = *number(p.range.substr(middle + 4));
+    const auto ends = *sim::ends_of(p);
+    const double least = *number(ends.first), most = *number(ends.second);
     for (const double value : {std::max(is - step, least), std::min(is + step, most)})
         if (value != is)
             to.values.push_back(whole ? fmt::format("{:.0f}", value) : fmt::format("{:.6g}", value));
@@ -160,7 +149,7 @@ private:
             to.by_share = true;
             for (const located* value : {&range->low, &range->high})
                 if (value->text != p.value_text) to.values.push_back(value->text);
-        } else if (!is_numeric(p) || !choices_of(p).empty()) {
+        } else if (!is_numeric(p) || !sim::choices_of(p).empty()) {
             to.values = other_choices(p);
         } else if (*number(p.value_text) != 0) {
             change_by_share(to, p, settings_.change_percent / 100);

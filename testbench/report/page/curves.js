@@ -43,7 +43,7 @@ const curves = (() => {
       });
       const xs = at ? [Number(at[1])] : [choice.x.distinct[0], choice.x.distinct[choice.x.distinct.length - 1]].map((v, i) => choice.x.numeric ? v : i * (choice.x.distinct.length - 1));
       return shown && choice.x.distinct.length > 1 ? [{...f, label: `published: ${f.what} (${f.design}${f.fitted ? '; fitted' : ''})`,
-        points: [...new Set([f.least, f.most])].flatMap(y => xs.map(x => ({x, y, published: f})))}] : [];
+        points: [...new Set([f.least, f.most])].flatMap(y => [...xs.map(x => ({x, y, published: f})), {x: xs[xs.length - 1], y: NaN}])}] : [];  // a gap behind each line
     });
   }
 
@@ -66,7 +66,7 @@ const curves = (() => {
       borderWidth: 2, pointRadius: curve.points.length > 200 ? 0 : curve.points.length > 40 ? 2 : 4, pointHoverRadius: 7, tension: 0}));
     for (const f of figures) datasets.push({
       label: f.label, data: f.points, hidden: hidden.has(f.label), borderColor: style('--text'), backgroundColor: 'transparent',
-      borderDash: [2, 4], borderWidth: 1.5, pointStyle: 'rectRot', pointRadius: f.points.length === 1 || f.points.every(p => p.x === f.points[0].x) ? 7 : 0, pointBorderWidth: 2, pointHoverRadius: 9});
+      borderDash: [2, 4], borderWidth: 1.5, pointStyle: 'rectRot', pointRadius: f.points.every(p => p.x === f.points[0].x) ? 7 : 0, pointBorderWidth: 2, pointHoverRadius: 9});
     const x_names = choice.x.numeric ? null : choice.x.distinct;
     const chart = replace_chart(root, `${choice.y.heading} against ${choice.x.heading}: ${all.length} curves. ` +
       shown.map(c => `${c.name || choice.y.heading}: from ${text_of(c.points[0].y)} to ${text_of(c.points[c.points.length - 1].y)}`).join('; ') + '. The table below has all numbers.',

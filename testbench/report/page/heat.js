@@ -55,10 +55,10 @@ const heat = (() => {
     if (!log) choice.log = false;
     const mute = choice.x.distinct.length * choice.y.distinct.length > most_cells_with_text;
     root.querySelector('table').className = mute ? 'dense' : '';
+    root.querySelector('table').setAttribute('aria-label', `${choice.z.heading} by ${choice.x.heading} (to the right) and ${choice.y.heading} (upward)`);
     const rows = [...choice.y.distinct].reverse().map((v, i, all) => element('tr', {}, element('th', {scope: 'row', textContent: label_of(v, all.length - 1 - i, all)}),
       ...choice.x.distinct.map(u => cell_of(found.get(JSON.stringify([u, v])), low, high, mute, `${named(choice.x, u)}, ${named(choice.y, v)}`))));
     root.querySelector('table').replaceChildren(
-      element('caption', {hidden: true, textContent: `${choice.z.heading} by ${choice.x.heading} (to the right) and ${choice.y.heading} (upward)`}),
       element('thead', {}, element('tr', {}, element('th', {textContent: `${choice.y.heading} ↑  ${choice.x.heading} →`}),
         ...choice.x.distinct.map((u, i, all) => element('th', {scope: 'col', textContent: label_of(u, i, all)})))),
       element('tbody', {}, ...rows));

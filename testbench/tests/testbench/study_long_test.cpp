@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "testbench/report/json.h"
+#include "testbench/tests/testbench/browser.h"
 #include "testbench/tests/testbench/slurm_cluster.h"
 #include "testbench/tests/testbench/study_program.h"
 
@@ -47,6 +48,14 @@ TEST(study_long, ten_thousand_points_stay_quick) {
             << verb;
     }
     EXPECT_EQ(std::ranges::count(vinic.read("all.csv"), '\n'), 10'001);
+    if (!browser::is_installed()) GTEST_SKIP() << "chromium and chromedriver are not installed: no look at the page";
+    browser in(vinic.folder());
+    const auto begun = std::chrono::steady_clock::now();
+    in.open(vinic.folder() / "all.html");
+    in.type("#filter", "value_us=150");
+    EXPECT_EQ(in.run("return document.getElementById('count').textContent;"), "4 of 10000 lines");
+    EXPECT_LT(std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count(), 10);
+    EXPECT_EQ(in.console(), json::array());
 }
 
 }  // namespace

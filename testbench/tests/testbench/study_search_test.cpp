@@ -22,6 +22,9 @@ TEST(pareto, ranks_peel_fronts_off) {
     // 0, 1 and 2 are a front; 3 is beaten by 1 alone, 4 by all but 0, and 5 by everybody.
     const std::vector<costs> all{{1, 9}, {2, 4}, {6, 1}, {3, 5}, {7, 6}, {infinite, infinite}};
     EXPECT_EQ(ranks_of(all), (std::vector<std::size_t>{0, 0, 0, 1, 2, 3}));
+    EXPECT_EQ(front_of(all), (std::vector<std::size_t>{0, 1, 2}));
+    EXPECT_EQ(front_of({{2, 2}, {1, 2}, {1, 2}}), (std::vector<std::size_t>{1, 2})) << "equal ones both stay";
+    EXPECT_EQ(front_of({{infinite, infinite}}), std::vector<std::size_t>{});
     EXPECT_FALSE(dominates({1, 2}, {1, 2})) << "equal points do not beat each other";
     EXPECT_TRUE(dominates({1, 2}, {1, 3}));
     EXPECT_EQ(ranks_of({}), std::vector<std::size_t>{});
