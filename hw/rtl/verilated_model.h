@@ -49,25 +49,25 @@ void reset(const sim::module& block, Model& model) {
     evaluate(block, model);
 }
 
-/// Writes down what of the RTL a test has exercised (testbench/rtl_coverage), before the model goes: to be
-/// declared after it. Without coverage, nothing.
+/// What is due before a model goes, so to be declared after it. Verilator 5.006 looks for the model's scopes in the
+/// context of the thread, which is that of the model made last, and may be gone. And what of the RTL a test has exercised
+/// is written down (testbench/rtl_coverage).
 class coverage_writer {
 public:
-#if VM_COVERAGE
     explicit coverage_writer(VerilatedContext& context) : context_(context) {}
     ~coverage_writer() {
+        Verilated::threadContextp(&context_);
+#if VM_COVERAGE
         static unsigned files = 0;
         if (const char* folder = std::getenv("VINIC_RTL_COVERAGE"))
             context_.coveragep()->write(fmt::format("{}/{}.dat", folder, files++).c_str());
+#endif
     }
     coverage_writer(const coverage_writer&) = delete;
     coverage_writer& operator=(const coverage_writer&) = delete;
 
 private:
     VerilatedContext& context_;
-#else
-    explicit coverage_writer(VerilatedContext&) {}
-#endif
 };
 
 }  // namespace vinic::rtl

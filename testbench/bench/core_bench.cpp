@@ -67,7 +67,7 @@ void core_sharing_sram(benchmark::State& state) {
     c.core().sync(now);
     const core_counters before = c.core().counters();
     for (auto _ : state) {
-        const slot_pattern words{.first = c.core().first_slot(now),
+        const slot_pattern words{.first = now * c.core().config().slots_per_cycle,
                                  .period_numerator = 64,
                                  .period_denominator = 15,
                                  .count = slice};

@@ -75,7 +75,6 @@ private:
     bool access(bool kernel_time);
     bool access_special(bool kernel_time);
     void access_sram();
-    void fetch();
     void arbitrate();
     lanai::instruction_record record() const;
     void retire(const lanai::instruction_record& r, bool loads);
@@ -144,7 +143,8 @@ lanai_block::lanai_block(const lanai::core_config& config, std::span<std::uint8_
 void lanai_block::reset(cycle at) {
     pins_.snoop_valid = pins_.slots_granted = 0;
     rtl::reset(*this, pins_);
-    fetch();
+    if (pins_.fetch_valid) pins_.fetch_data = line(pins_.fetch_address);
+    evaluate();
     evaluate_clock(*this, pins_);
     next_ = next_issue_ = synced_to_ = at;
     snooped_ = false;
@@ -189,15 +189,18 @@ bool lanai_block::clock(bool kernel_time) {
         trap_ = report(*kind);
         return true;
     }
-    if (pins_.access_valid && !access(kernel_time)) return false;
-    evaluate();
+    if (pins_.access_valid) {
+        if (!access(kernel_time)) return false;
+        evaluate();
+    }
     if (loads() && !pins_.access_special && pins_.rd == lanai::reg_sp && pins_.loaded < config_.stack_limit) {
         trap_ = report(trap_kind::stack_overflow);
         trap_->address = pins_.loaded;
         return true;
     }
     arbitrate();
-    fetch();
+    if (pins_.fetch_valid) pins_.fetch_data = line(pins_.fetch_address);
+    if (pins_.fetch_valid || pins_.slots_granted != 0) evaluate();
 
     std::optional<lanai::instruction_record> issued;
     if (pins_.issue) issued = record();
@@ -267,11 +270,6 @@ void lanai_block::access_sram() {
     for (unsigned lane = 0; lane < 4; ++lane)
         if ((pins_.access_lanes >> (3 - lane) & 1) != 0)
             word[lane] = static_cast<std::uint8_t>(pins_.access_word >> (24 - 8 * lane));
-}
-
-void lanai_block::fetch() {
-    if (pins_.fetch_valid) pins_.fetch_data = line(pins_.fetch_address);
-    evaluate();
 }
 
 /// The slots of an instruction are decided when it issues, by the patterns in force then, and granted in their cycles.

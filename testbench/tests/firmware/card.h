@@ -6,6 +6,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
+#include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,14 +20,17 @@ namespace vinic::lanai::testing {
 
 class card final : public device_port {
 public:
+    using maker = std::function<std::unique_ptr<processor>(const core_config&, std::span<std::uint8_t> sram,
+                                                           device_port&)>;
+
     explicit card(const std::filesystem::path& path, core_config config = {},
-                  std::size_t sram_bytes = 1u << 20)
-        : image_(path), sram_(sram_bytes) {
+                  std::size_t bytes_of_sram = 1u << 20, const maker& make = make_model)
+        : image_(path), sram_(bytes_of_sram) {
         config.entry_pc = image_.entry();
         config.stack_limit = image_.address_of("__stack_limit").value_or(0);
         for (const linker::image_segment& s : image_.segments())
             std::copy(s.bytes.begin(), s.bytes.end(), sram_.begin() + s.address);
-        core_ = std::make_unique<lanai::core>(config, sram_, *this);
+        core_ = make(config, sram_, *this);
     }
 
     // Until the core stands in an idle loop, traps, fails an assertion, or `limit` cycles are over.
@@ -44,7 +50,7 @@ public:
         }
     }
 
-    lanai::core& core() { return *core_; }
+    processor& core() { return *core_; }
     const linker::image& image() const { return image_; }
     std::vector<std::uint8_t>& sram() { return sram_; }
     const std::vector<std::uint32_t>& logged() const { return logged_; }
@@ -58,6 +64,10 @@ public:
     }
 
 private:
+    static std::unique_ptr<processor> make_model(const core_config& config, std::span<std::uint8_t> sram,
+                                                 device_port& devices) {
+        return std::make_unique<lanai::core>(config, sram, devices);
+    }
     // crt0 ends in a branch to itself: lock-step skips no idle loop, so it is recognised by its place.
     bool in_halt() const {
         const linker::image_symbol* f = image_.function_at(core_->state().pc);
@@ -81,7 +91,7 @@ private:
 
     linker::image image_;
     std::vector<std::uint8_t> sram_;
-    std::unique_ptr<lanai::core> core_;
+    std::unique_ptr<processor> core_;
     std::vector<std::uint32_t> logged_;
     std::vector<cycle> log_cycles_;
     std::string text_, assertion_;

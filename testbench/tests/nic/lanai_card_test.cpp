@@ -11,6 +11,7 @@
 #include "firmware/abi/card_map.h"
 #include "firmware/abi/lanai_registers.h"
 #include "hw/link/cable.h"
+#include "hw/rtl/available.h"
 #include "hw/sim/random.h"
 #include "testbench/tests/bus/bus_fixture.h"
 #include "testbench/tests/nic/assembler.h"
@@ -388,6 +389,17 @@ TEST(lanai_card, running_ahead_changes_nothing_under_random_traffic) {
     for (std::uint64_t seed = 1; seed <= 3; ++seed)
         expect_equal(run_random(busy_firmware(), {}, seed, false),
                      run_random(busy_firmware(), lockstep, seed, false));
+}
+
+TEST(lanai_card, a_core_in_rtl_changes_nothing_under_random_traffic) {
+    if (!rtl::available()) GTEST_SKIP() << "built without Verilator";
+    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+        const test::settings in_rtl{{"nic.lanai.impl", "rtl"}};
+        expect_equal(run_random(busy_firmware(), {}, seed, false),
+                     run_random(busy_firmware(), in_rtl, seed, false));
+        expect_equal(run_random(lazy_firmware(), {}, seed, false),
+                     run_random(lazy_firmware(), in_rtl, seed, false, seed));
+    }
 }
 
 TEST(lanai_card, skipping_idle_loops_changes_nothing_under_random_traffic) {

@@ -18,8 +18,9 @@
 #include "hw/sim/simulation.h"
 #include "testbench/tests/lanai/harness.h"
 #include "testbench/tests/lanai/random_program.h"
+#include "testbench/tests/rtl/compiled_programs.h"
 
-namespace vinic::rtl {
+namespace vinic::rtl::test {
 namespace {
 
 using namespace lanai;
@@ -199,14 +200,16 @@ private:
         ASSERT_EQ(model_.executed.has_value(), rtl_.executed.has_value()) << "cycle " << now_;
         if (!model_.executed) return;
         ASSERT_TRUE(same(*model_.executed, *rtl_.executed));
-        if (const core_state &expected = model_.core->state(), &got = rtl_.core->state(); expected != got)
-            ASSERT_EQ(text(expected), text(got)) << "cycle " << now_;
+        const core_state &expected = model_.core->state(), &got = rtl_.core->state();
+        ASSERT_TRUE(expected == got) << "cycle " << now_ << "\n" << text(expected) << "\n" << text(got);
         const std::uint32_t address = model_.executed->address & ~3u;
-        if (address < model_.memory.size())
+        if (address < model_.memory.size()) {
             ASSERT_EQ(word_at(model_.memory, address), word_at(rtl_.memory, address)) << "cycle " << now_;
+        }
         ASSERT_EQ(model_.registers.stores.size(), rtl_.registers.stores.size());
-        if (!model_.registers.stores.empty())
+        if (!model_.registers.stores.empty()) {
             ASSERT_EQ(model_.registers.stores.back(), rtl_.registers.stores.back());
+        }
         ASSERT_EQ(model_.registers.taken, rtl_.registers.taken);
     }
     void compare(const trap_report& a, const trap_report& b) {
@@ -277,11 +280,11 @@ void run(std::uint32_t seed, unsigned programs, cycle cycles, tally& sum) {
     sum.instructions += b.retired();
 }
 
-class lanai_rtl : public ::testing::TestWithParam<std::uint32_t> {};
+class lanai_rtl_random : public ::testing::TestWithParam<std::uint32_t> {};
 
 constexpr unsigned configurations = 25;
 
-TEST_P(lanai_rtl, runs_random_programs_like_the_model_in_the_same_clock) {
+TEST_P(lanai_rtl_random, runs_random_programs_like_the_model_in_the_same_clock) {
     tally sum;
     for (unsigned c = 0; c < configurations; ++c)
         run<program_maker>(GetParam() * configurations + c, 50, 400, sum);
@@ -291,14 +294,16 @@ TEST_P(lanai_rtl, runs_random_programs_like_the_model_in_the_same_clock) {
     RecordProperty("instructions", std::to_string(sum.instructions));
 }
 
-TEST_P(lanai_rtl, takes_every_encoding_like_the_model) {
+TEST_P(lanai_rtl_random, takes_every_encoding_like_the_model) {
     tally sum;
     for (unsigned c = 0; c < configurations; ++c)
         run<encoding_maker>(GetParam() * configurations + c, 50, 300, sum);
     EXPECT_GT(sum.trapped, sum.programs / 2);  // sooner or later
 }
 
-INSTANTIATE_TEST_SUITE_P(seeds, lanai_rtl, ::testing::Values(1, 2, 3, 4, 5, 6, 7, 8));
+TEST(lanai_rtl, runs_the_first_compiled_programs_like_the_model) { compare_compiled_programs("-Os", 3'000'000); }
+
+INSTANTIATE_TEST_SUITE_P(seeds, lanai_rtl_random, ::testing::Values(1, 2, 3, 4, 5, 6, 7, 8));
 
 }  // namespace
-}  // namespace vinic::rtl
+}  // namespace vinic::rtl::test

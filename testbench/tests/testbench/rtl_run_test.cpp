@@ -11,7 +11,8 @@
 namespace vinic::testbench {
 namespace {
 
-constexpr const char* rtl = "--set nic.doorbells.impl=rtl";
+constexpr const char* doorbells = "--set nic.doorbells.impl=rtl";
+constexpr const char* all = "--set nic.doorbells.impl=rtl --set nic.lanai.impl=rtl";
 
 struct workload {
     const char* name;
@@ -30,16 +31,16 @@ class rtl_run : public testing::TestWithParam<workload> {};
 
 TEST_P(rtl_run, gives_the_results_and_the_fingerprint_of_the_model) {
     const json model = json::parse(run(GetParam(), ""));
-    const json with_rtl = json::parse(run(GetParam(), rtl));
+    const json with_rtl = json::parse(run(GetParam(), all));
     ASSERT_TRUE(model.contains("fingerprint"));
     EXPECT_EQ(model["fingerprint"], with_rtl["fingerprint"]);
     EXPECT_EQ(model["results"], with_rtl["results"]);
 }
 
 TEST_P(rtl_run, gives_the_same_bytes_in_lockstep_and_shuffled) {
-    const std::string plain = run(GetParam(), rtl);
-    EXPECT_EQ(plain, run(GetParam(), std::string(rtl) + " --lockstep"));
-    EXPECT_EQ(plain, run(GetParam(), std::string(rtl) + " --shuffle 7"));
+    const std::string plain = run(GetParam(), doorbells);
+    EXPECT_EQ(plain, run(GetParam(), std::string(doorbells) + " --lockstep"));
+    EXPECT_EQ(plain, run(GetParam(), std::string(doorbells) + " --shuffle 7"));
 }
 
 INSTANTIATE_TEST_SUITE_P(workloads, rtl_run,
@@ -47,6 +48,11 @@ INSTANTIATE_TEST_SUITE_P(workloads, rtl_run,
                                          workload{"stream", "sizes=8,5000 count=20 warmup=1 verify=true"},
                                          workload{"rate", "sizes=8 count=20 warmup=1 vis=4"}),
                          [](const auto& of) { return std::string(of.param.name); });
+
+TEST(rtl_run, of_the_core_gives_the_same_bytes_shuffled) {
+    const workload rate{"rate", "sizes=8 count=5 warmup=0 vis=2"};
+    EXPECT_EQ(run(rate, all), run(rate, std::string(all) + " --shuffle 7"));
+}
 
 }  // namespace
 }  // namespace vinic::testbench
