@@ -11,6 +11,10 @@ namespace {
 /// As now(), without a call into the kernel's library.
 picoseconds present() { return sc_core::sc_get_curr_simcontext()->time_stamp().value(); }
 
+/// Of a place in the heap: many, because it is the depth that costs.
+constexpr std::size_t children = 4;
+constexpr std::size_t parent_of(std::size_t place) { return (place - 1) / children; }
+
 }  // namespace
 
 timer::timer(std::function<void()> action) : calendar_(calendar::current()), action_(std::move(action)) {}
@@ -42,12 +46,13 @@ void calendar::insert(timer& what) {
         what.due_ = now;
         what.place_ = soon_.size();
         soon_.push_back({running ? sc_core::sc_delta_count() + 1 : 0, &what});
-        soon_event_.notify(sc_core::SC_ZERO_TIME);
+        if (!acting_) soon_event_.notify(sc_core::SC_ZERO_TIME);
         return;
     }
-    const std::uint64_t rank = order_ ? order_->below(~std::uint64_t{0}) : set_++;
+    const entry fresh{what.due_, order_ ? order_->below(~std::uint64_t{0}) : set_++, &what};
+    if (!heap_.empty() && !heap_.front().what) return sift_down(0, fresh);
     heap_.emplace_back();
-    sift_up(heap_.size() - 1, {what.due_, rank, &what});
+    sift_up(heap_.size() - 1, fresh);
     arm();
 }
 
@@ -66,7 +71,7 @@ void calendar::remove(timer& what) {
     const entry last = heap_.back();
     heap_.pop_back();
     if (hole != heap_.size()) {
-        if (hole != 0 && last < heap_[(hole - 1) / 2])
+        if (hole != 0 && last < heap_[parent_of(hole)])
             sift_up(hole, last);
         else
             sift_down(hole, last);
@@ -81,7 +86,7 @@ void calendar::place(std::size_t at, const entry& e) {
 
 void calendar::sift_up(std::size_t hole, const entry& e) {
     while (hole != 0) {
-        const std::size_t parent = (hole - 1) / 2;
+        const std::size_t parent = parent_of(hole);
         if (!(e < heap_[parent])) break;
         place(hole, heap_[parent]);
         hole = parent;
@@ -90,10 +95,12 @@ void calendar::sift_up(std::size_t hole, const entry& e) {
 }
 
 void calendar::sift_down(std::size_t hole, const entry& e) {
-    for (std::size_t child; (child = 2 * hole + 1) < heap_.size(); hole = child) {
-        if (child + 1 < heap_.size() && heap_[child + 1] < heap_[child]) ++child;
-        if (!(heap_[child] < e)) break;
-        place(hole, heap_[child]);
+    for (std::size_t least; (least = children * hole + 1) < heap_.size(); hole = least) {
+        const std::size_t end = std::min(least + children, heap_.size());
+        for (std::size_t child = least + 1; child < end; ++child)
+            if (heap_[child] < heap_[least]) least = child;
+        if (!(heap_[least] < e)) break;
+        place(hole, heap_[least]);
     }
     place(hole, e);
 }
@@ -105,11 +112,21 @@ void calendar::act() {
     acting_ = true;
     if (!soon_.empty()) act_soon();
     while (!heap_.empty() && heap_.front().at <= now) {
-        timer& first = *heap_.front().what;
-        remove(first);
+        timer& first = *std::exchange(heap_.front().what, nullptr);
+        first.due_ = never;
         first.action_();
+        if (heap_.front().what) continue;  // the first timer that was set has taken the place
+        const entry last = heap_.back();
+        heap_.pop_back();
+        if (!heap_.empty()) sift_down(0, last);
+    }
+    // When nobody else has anything to do before the next delta cycle, it may as well be now.
+    while (!soon_.empty() && !sc_core::sc_pending_activity_at_current_time()) {
+        for (soon_entry& e : soon_) e.from = 0;
+        act_soon();
     }
     acting_ = false;
+    if (!soon_.empty()) soon_event_.notify(sc_core::SC_ZERO_TIME);
     arm();
 }
 

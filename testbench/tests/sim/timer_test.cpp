@@ -80,12 +80,11 @@ TEST(timer, cancelled_is_no_event) {
     EXPECT_FALSE(sc_core::sc_pending_activity());
 }
 
-TEST(timer, what_is_due_at_once_comes_in_the_next_delta_cycle) {
-    bench b(4);
-    std::vector<std::uint64_t> delta(4);
+TEST(timer, what_is_due_at_once_comes_behind_those_of_the_instant) {
+    bench b(5);
+    b.timers[4].set(10);
     b.then = [&](unsigned i) {
-        delta[i] = sc_core::sc_delta_count();
-        if (i != 0) return;
+        if (i != 4) return;
         b.timers[1].set(now());
         b.timers[2].no_later_than(3);  // past
         b.timers[3].set(now());
@@ -93,9 +92,27 @@ TEST(timer, what_is_due_at_once_comes_in_the_next_delta_cycle) {
     };
     b.timers[0].set(10);
     sc_core::sc_start();
-    EXPECT_EQ(b.fired, (list{{10, 0}, {10, 1}, {10, 2}}));
-    EXPECT_EQ(delta[1], delta[0] + 1);
-    EXPECT_EQ(delta[2], delta[0] + 1);
+    EXPECT_EQ(b.fired, (list{{10, 4}, {10, 0}, {10, 1}, {10, 2}}));
+}
+
+TEST(timer, what_is_due_at_once_comes_behind_processes_of_this_delta_cycle) {
+    bench b(3);
+    sc_core::sc_event event("event");
+    list order;
+    sc_core::sc_spawn_options method;
+    method.spawn_method();
+    method.dont_initialize();
+    method.set_sensitivity(&event);
+    sc_core::sc_spawn([&] { order.emplace_back(now(), 9); }, "process", &method);
+    b.then = [&](unsigned i) {
+        order.emplace_back(now(), i);
+        if (i != 0) return;
+        b.timers[1].set(now());
+        event.notify();
+    };
+    b.timers[0].set(10);
+    sc_core::sc_start();
+    EXPECT_EQ(order, (list{{10, 0}, {10, 9}, {10, 1}}));
 }
 
 TEST(timer, before_the_start_now_is_the_first_instant) {
