@@ -48,5 +48,18 @@ INSTANTIATE_TEST_SUITE_P(workloads, rtl_run,
                                          workload{"rate", "sizes=8 count=20 warmup=1 vis=4"}),
                          [](const auto& of) { return std::string(of.param.name); });
 
+/// Where the firmware does not look into the FIFO, RTL would stand beside the path.
+TEST(rtl_design, is_refused_where_firmware_polls_its_doorbells_in_memory) {
+    for (const std::string design : {"myvia", "bvia", "firmvia"}) {
+        const auto outcome =
+            program().run(fmt::format("run pingpong --json r.json --design {} {}", design, rtl));
+        EXPECT_EQ(outcome.status, 2);
+        EXPECT_NE(outcome.errors.find("doorbells.impl = rtl: firmware " + design +
+                                      " does not use the doorbell FIFO"),
+                  std::string::npos)
+            << outcome.errors;
+    }
+}
+
 }  // namespace
 }  // namespace vinic::testbench
