@@ -33,9 +33,8 @@ enum doorbell_op : uint32_t {
     doorbell_arm_send = 3,  // raise event_completion when a send descriptor beyond `data` completes
     doorbell_arm_receive = 4,
     doorbell_arm_queue = 5,   // the same for the completion queue whose index stands in place of the VI's
-    doorbell_send_pushed = 6  // as doorbell_send, and the message stands in the entry << doorbell_entry_shift
+    doorbell_send_pushed = 6  // + n: as doorbell_send, and the message stands in entry n of the push area
 };
-inline constexpr uint32_t doorbell_entry_shift = 8;  // of the number of an entry, above the operation
 
 // --- Other ways to ring. An image of firmware that has the symbol `doorbell_interface` takes doorbells in
 // another way than the one above; the driver reads it in the image, before anything runs.
@@ -52,6 +51,7 @@ enum doorbell_kind : uint32_t {
     // things stand, and is not cleared: doorbell_valid | op << 16 | the lower 16 bits of what `data` is
     // above.
     // So that two words that arm are never equal, they have their number, modulo 2048, in bits 20 to 30.
+    // The word of doorbell_send has n + 1 there when its last slot was pushed into entry n.
     // Nothing can be lost, so no credits are given.
     doorbells_in_vi_pages = 2
 };

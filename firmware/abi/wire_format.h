@@ -10,6 +10,9 @@ namespace vinic::abi {
 
 inline constexpr uint32_t packet_type_vi = 0x00005649;  // 16-bit type id in the low half
 
+// Where packets travel in Ethernet frames: the first type for local experiments (IEEE 802 clause 9).
+inline constexpr uint16_t ethertype_vi = 0x88B5;
+
 enum packet_kind : uint8_t {
     packet_send = 1,         // part of a message for a receive descriptor
     packet_rdma_write = 2,   // part of an RDMA write: an rdma_header follows

@@ -108,10 +108,12 @@ inline uint32_t disconnect_vi() {
 // --- Regions
 
 inline uint32_t set_region() {
-    const uint32_t index = argument(0), handle = argument(1), length = argument(4), first_page = argument(5);
+    const uint32_t index = argument(0), handle = argument(1), length = argument(4);
     const uint32_t entries = card_interface.host_page_table_entries;
+    const bool physical = (argument(7) & region_physical) != 0;
+    const uint32_t first_page = physical ? first_physical_page(argument(3)) : argument(5);
     if (index >= max_regions || (handle & ((1u << handle_region_bits) - 1)) != index + 1 ||
-        length > 0xFFFFFFFF - 2 * page_bytes || first_page >= entries)
+        length > 0xFFFFFFFF - 2 * page_bytes || (physical ? argument(2) != 0 : first_page >= entries))
         return command_bad_argument;
     const region fresh = {.address = join(argument(2), argument(3)),
                           .length = length,
@@ -119,7 +121,7 @@ inline uint32_t set_region() {
                           .tag = argument(6),
                           .rdma_enables = argument(7),
                           .handle = handle};
-    if (pages_of(fresh) > entries - first_page) return command_bad_argument;
+    if (!physical && pages_of(fresh) > entries - first_page) return command_bad_argument;
     forget_pages(first_page, pages_of(fresh));
     regions[index] = fresh;
     return command_ok;

@@ -4,7 +4,7 @@
 // doorbell_queue.h.
 #pragma once
 
-#include "firmware/bvia/send.h"
+#include "firmware/bvia/pushed_send.h"
 
 namespace vinic::bvia {
 
@@ -39,6 +39,16 @@ inline void send_rung(vi& of, uint32_t word) {
         schedule(of);
     else
         flush_queue(of, of.send, false);
+}
+
+// The same, and the message of the last slot stands in that entry of the VI's process.
+[[gnu::noinline]] inline void pushed_rung(vi& of, uint32_t entry, uint32_t word) {
+    const uint32_t before = of.send.posted;
+    if (!count_posted(of, of.send, word)) return;
+    if (of.state != abi::myvia::vi_connected) return flush_queue(of, of.send, false);
+    const bool next = of.send.posted == before + 1 && before == of.send.completed;
+    if (!next || entry >= abi::myvia::push_entries || !send_pushed(of, push_areas[of.process].entries[entry]))
+        schedule(of);
 }
 
 inline void receive_rung(vi& of, uint32_t word) {

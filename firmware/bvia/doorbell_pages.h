@@ -12,7 +12,8 @@ namespace vinic::bvia {
 inline constexpr uint32_t doorbell_pages_max = max_vis + max_completion_queues;
 inline constexpr uint32_t words_per_page = abi::myvia::doorbell_page_bytes / 4;
 static_assert(doorbell_pages_max * abi::myvia::doorbell_page_bytes <= abi::myvia::doorbell_pages_alignment);
-alignas(abi::myvia::doorbell_pages_alignment) inline volatile uint32_t
+// In a section of its own: the compiler puts all other variables into one, which would get this alignment.
+alignas(abi::myvia::doorbell_pages_alignment) [[gnu::section(".bss.doorbell_pages")]] inline volatile uint32_t
     doorbell_pages[doorbell_pages_max][words_per_page];
 
 // --- Doorbell pages in use
@@ -60,7 +61,8 @@ inline bool changed(bell& at, uint32_t which, uint32_t& word) {
     return true;
 }
 
-[[gnu::noinline]] inline void take_doorbells(bell& at) {
+// One word of the page that has changed, if any has; the next look finds the others.
+[[gnu::noinline]] inline void take_doorbell(bell& at) {
     using namespace abi::myvia;
     uint32_t word;
     if (at.index >= max_vis) {
@@ -68,9 +70,12 @@ inline bool changed(bell& at, uint32_t which, uint32_t& word) {
         return;
     }
     vi& of = vi_at(at.index);
-    if (changed(at, 0, word)) send_rung(of, word);
-    if (changed(at, 1, word)) receive_rung(of, word);
-    if (changed(at, 2, word)) arm(of, of.send, event_completion_send, word);
+    if (changed(at, 0, word)) {
+        const uint32_t entry_and_one = (word & ~doorbell_valid) >> 20;
+        return entry_and_one == 0 ? send_rung(of, word) : pushed_rung(of, entry_and_one - 1, word);
+    }
+    if (changed(at, 1, word)) return receive_rung(of, word);
+    if (changed(at, 2, word)) return arm(of, of.send, event_completion_send, word);
     if (changed(at, 3, word)) arm(of, of.receive, event_completion_receive, word);
 }
 static_assert(abi::myvia::doorbell_receive == abi::myvia::doorbell_send + 1 &&
@@ -80,17 +85,6 @@ static_assert(abi::myvia::doorbell_receive == abi::myvia::doorbell_send + 1 &&
 inline void take_posted(vi& of) {
     uint32_t word;
     if (changed(of.doorbells, 1, word)) receive_rung(of, word);
-}
-
-// What was rung before a command counts before it.
-inline void drain_doorbells() {
-    if (next_bell == &silent_bell) return;
-    const bell* first = next_bell;
-    bell* at = next_bell;
-    do {
-        take_doorbells(*at);
-        at = at->next;
-    } while (at != first);
 }
 
 struct doorbells {
@@ -103,8 +97,16 @@ struct doorbells {
     }
     [[gnu::always_inline]] static bell* behind(bell* at) { return at->next; }
     static void looked(bell* then) { next_bell = then; }
-    static void take(bell* at) { take_doorbells(*at); }
-    static void drain() { drain_doorbells(); }
+    static void take(bell* at) { take_doorbell(*at); }
+    // What was rung before a command counts before it.
+    static void drain() {
+        bell* const first = next_bell;
+        bell* at = first;
+        do {
+            for (uint32_t i = 0; i != rings && look(at) != 0; ++i) take(at);
+            at = at->next;
+        } while (at != first);
+    }
 
     static void initialise() { list_bells(); }
     static void created(vi& of) {

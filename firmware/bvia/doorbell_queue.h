@@ -53,6 +53,7 @@ inline void handle_doorbell(uint32_t by, uint32_t what, uint32_t data) {
     if (operation == doorbell_receive) return receive_rung(of, data);
     if (operation == doorbell_arm_send) return arm(of, of.send, event_completion_send, data);
     if (operation == doorbell_arm_receive) return arm(of, of.receive, event_completion_receive, data);
+    if (operation >= doorbell_send_pushed) return pushed_rung(of, operation - doorbell_send_pushed, data);
 }
 
 // The process's next doorbell, if it has rung.

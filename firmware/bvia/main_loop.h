@@ -33,7 +33,7 @@ inline void poll() {
         asked = card_interface.command_number ^ done;
         looked_at = at;
         at = doorbells::behind(at);
-    } while ((rung | bits | asked | todo) == 0);
+    } while (hardware::moves_by_itself && (rung | bits | asked | todo) == 0);
     doorbells::looked(at);
     if (bits != 0) service(bits);
     if (rung != 0) doorbells::take(looked_at);
@@ -52,6 +52,8 @@ inline void publish_limits() {
     card_interface.max_transfer_bytes = max_transfer_bytes;
     card_interface.reliability_mask = abi::vi_unreliable;
     card_interface.doorbell_pages = doorbells::published();
+    card_interface.push_areas = hardware::sram_address(push_areas);
+    card_interface.physical_regions = 1;
 }
 
 inline void initialise() {

@@ -87,7 +87,8 @@ inline bool is_intact(uint32_t buffer) {
     if (packet_kind(words) == abi::packet_rdma_write) bytes += 4 * rdma_words;
     return whole && words[header_type] == network(abi::packet_type_vi) &&
            packet_length(words) <= abi::packet_payload_max &&
-           received_ends[buffer] == hardware::sram_address(words) + bytes + 4 && words[bytes / 4] >> 24 == 0;
+           received_ends[buffer] == hardware::sram_address(words) + bytes + 4 &&
+           network(words[bytes / 4]) >> 24 == 0;
 }
 
 inline void start_send_engine(const send_order& what) {

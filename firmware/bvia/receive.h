@@ -12,6 +12,7 @@ void take_posted(vi& of);  // doorbell_pages.h, doorbell_queue.h
 
 inline void fetch_receive_slot(vi& of) {
     read_host(slot_address(of, of.receive), &of.receive_slot, abi::myvia::slot_bytes);
+    decode(of.receive_slot);
     of.receive_cached = 1;
 }
 

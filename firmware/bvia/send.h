@@ -46,6 +46,7 @@ inline uint32_t check_segments(const vi& of, const descriptor& from) {
 // Takes up the next descriptor. False: it is in error, and has been completed.
 inline bool begin_message(vi& of) {
     read_host(slot_address(of, of.send), &of.send_slot, abi::myvia::slot_bytes);
+    decode(of.send_slot);
     const descriptor& slot = of.send_slot;
     uint32_t wrong = check_send_format(slot, of.limit, max_segments);
     if (wrong == 0) wrong = check_segments(of, slot);
@@ -83,6 +84,14 @@ inline void write_header(const vi& of, const descriptor& from, uint32_t length, 
     body[3] = 0;
 }
 
+// The packet in `sent_packet` is whole.
+inline void launch(vi& of, const uint32_t* last_word) {
+    if (of.loopback)
+        receive_packet(sent_packet().words);
+    else
+        give_to_wire(of.route_first, of.route_skip, last_word);
+}
+
 // One packet; a buffer is free. The descriptor completes when the last one is on its way.
 inline void send_packet(vi& of) {
     const descriptor& slot = of.send_slot;
@@ -102,10 +111,7 @@ inline void send_packet(vi& of) {
     message.offset += length;
     ++of.next_sequence;
     finish_dma();
-    if (of.loopback)
-        receive_packet(sent_packet().words);
-    else
-        give_to_wire(of.route_first, of.route_skip, payload + (length + 3) / 4 - 1);
+    launch(of, payload + (length + 3) / 4 - 1);
     if (!last || of.state != abi::myvia::vi_connected) return;
     message.begun = 0;
     complete(of, of.send, false, slot.length, operation_status(control_bits(slot)));

@@ -22,10 +22,20 @@ struct cached_page {
 inline cached_page page_cache[cached_pages];
 alignas(8) inline abi::myvia::page_entry fetched_page;
 
+// Regions whose addresses are physical have numbers behind those of the table: that of the frame itself.
+inline uint32_t first_physical_page(uint32_t address) {
+    return card_interface.host_page_table_entries + address / page_bytes;
+}
+
 [[gnu::noinline]] inline void fetch_page(uint32_t number, cached_page& to) {
+    const uint32_t physical = number - card_interface.host_page_table_entries;
+    if (static_cast<int32_t>(physical) >= 0) {
+        to = {number + 1, physical * page_bytes};
+        return;
+    }
     read_host(card_interface.host_page_table_low + number * sizeof(fetched_page), &fetched_page,
               sizeof(fetched_page));
-    to = {number + 1, fetched_page.frame_low};
+    to = {number + 1, network(fetched_page.frame_low)};
 }
 
 // Where the byte `address` of a region stands in host memory. The address lies in the region.

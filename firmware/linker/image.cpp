@@ -101,7 +101,7 @@ image::image(const std::filesystem::path& path) : path_(path) {
 }
 
 std::uint32_t image::end() const {
-    std::uint32_t end = 0;
+    std::uint32_t end = address_of("__stack_top").value_or(0);
     for (const image_segment& s : segments_) end = std::max(end, s.address + s.memory_bytes);
     return end;
 }

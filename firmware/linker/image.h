@@ -50,7 +50,7 @@ public:
     const std::vector<image_segment>& segments() const { return segments_; }
     const std::vector<image_section>& sections() const { return sections_; }
     const std::vector<image_symbol>& symbols() const { return symbols_; }  // by address
-    // One past the highest byte of any segment.
+    // One past the highest byte of any segment, and of the stack.
     std::uint32_t end() const;
 
     std::optional<std::uint32_t> address_of(const std::string& symbol) const;

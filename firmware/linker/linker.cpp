@@ -178,12 +178,16 @@ void linking::place_region(region r, std::uint32_t& address) {
             throw image_error(fmt::format("{}: image too large: section {} ends at {} of {} bytes", o.path,
                                           s.name, address, options_.memory_bytes));
     };
+    std::vector<std::pair<object*, section*>> order;
     for (const bool first : {true, false})
         for (object& o : objects_)
             for (section& s : o.sections)
                 if (s.kept && region_of(s) == r &&
                     first == (entry.from == &o && &s == &o.sections[entry.section]))
-                    put(o, s);
+                    order.emplace_back(&o, &s);
+    // What is aligned to a large power of two stands behind the rest, so that the gap before it is small.
+    if (r == bss) std::ranges::stable_sort(order, {}, [](const auto& one) { return one.second->alignment; });
+    for (const auto& [o, s] : order) put(*o, *s);
     extents_[r].second = address;
 }
 

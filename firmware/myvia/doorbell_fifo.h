@@ -10,7 +10,7 @@
 #pragma once
 
 #include "firmware/abi/card_map.h"
-#include "firmware/myvia/doorbell.h"
+#include "firmware/myvia/pushed_send.h"
 
 namespace vinic::myvia {
 
@@ -47,8 +47,10 @@ inline volatile doorbell_entry* fifo_next;
 
 // Another thread's doorbell of that queue overtook this one on its way here, and told its news.
 inline bool overtaken(const vi& of, uint32_t operation, uint32_t data) {
-    const work_queue& queue = operation == abi::myvia::doorbell_send ? of.send : of.receive;
-    return operation <= abi::myvia::doorbell_receive && static_cast<int32_t>(data - queue.posted) < 0;
+    const work_queue& queue = operation == abi::myvia::doorbell_receive ? of.receive : of.send;
+    const bool posts =
+        operation <= abi::myvia::doorbell_receive || operation >= abi::myvia::doorbell_send_pushed;
+    return posts && static_cast<int32_t>(data - queue.posted) < 0;
 }
 
 [[gnu::noinline]] inline void handle_from_fifo(uint32_t address, uint32_t data) {
@@ -59,7 +61,7 @@ inline bool overtaken(const vi& of, uint32_t operation, uint32_t data) {
     if (of.process == no_process) return;
     const bool express =
         operation == doorbell_receive && of.bell != no_process && express_receive_doorbell(of, data);
-    if (!express && !overtaken(of, operation, data)) operate(of, operation, data);
+    if (!express && !overtaken(of, operation, data)) handle_operation(of, of.process, operation, data);
     count_doorbell(of.process);
 }
 

@@ -39,11 +39,7 @@ alignas(abi::myvia::doorbell_page_bytes) inline doorbell_page doorbell_page_of[m
     const uint32_t index = what & 0xFFFF;
     if (operation == doorbell_arm_queue) return arm_queue(index, data, by);
     if (index >= max_vis || vi_at(index).process != by) return;
-    if constexpr (takes_pushes) {
-        if ((operation & ((1u << doorbell_entry_shift) - 1)) == doorbell_send_pushed)
-            return pushed_doorbell(vi_at(index), by, operation >> doorbell_entry_shift, data);
-    }
-    operate(vi_at(index), operation, data);
+    handle_operation(vi_at(index), by, operation, data);
 }
 
 [[gnu::always_inline]] inline void take_doorbell(uint32_t number, uint32_t what) {
@@ -74,10 +70,7 @@ struct doorbell_pages {
     using place = const volatile abi::myvia::doorbell*;
 
     static void initialise() {}
-    static void publish() {
-        card_interface.doorbell_pages = hardware::sram_address(doorbell_page_of);
-        if constexpr (takes_pushes) card_interface.push_areas = hardware::sram_address(push_areas);
-    }
+    static void publish() { card_interface.doorbell_pages = hardware::sram_address(doorbell_page_of); }
 
     static place next() { return bells[0].next; }
     [[gnu::always_inline]] static uint32_t look(place at) { return at->what; }

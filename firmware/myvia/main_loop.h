@@ -207,6 +207,7 @@ inline void publish_limits() {
     card_interface.max_transfer_bytes = max_transfer_bytes;
     card_interface.reliability_mask =
         abi::vi_unreliable | abi::vi_reliable_delivery | abi::vi_reliable_reception;
+    card_interface.push_areas = hardware::sram_address(push_areas);
     card_interface.physical_regions = 1;
     card_interface.dma_chains[0] = hardware::sram_address(&short_reads.ring[0]);
     card_interface.dma_chains[1] = hardware::sram_address(&payload_reads.ring[0]);

@@ -9,8 +9,6 @@
 
 namespace vinic::myvia {
 
-inline constexpr bool takes_pushes = variant::token_slots == 0;
-
 struct alignas(page_bytes) push_area {
     abi::myvia::pushed_message entries[abi::myvia::push_entries];
 };
@@ -35,8 +33,7 @@ inline push_area push_areas[max_processes];
 [[gnu::noinline]] inline void pushed_doorbell(vi& of, uint32_t by, uint32_t entry, uint32_t posted) {
     work_queue& queue = of.send;
     const uint32_t slot = queue.posted;
-    const abi::myvia::pushed_message& pushed =
-        *opaque(&push_areas[by].entries[entry % abi::myvia::push_entries]);
+    const abi::myvia::pushed_message& pushed = *opaque(&push_areas[by].entries[entry]);
     hardware::barrier();
     const uint32_t control_and_count = network(pushed.slot.control_and_count);
     const uint32_t length = network(pushed.slot.length);
@@ -58,6 +55,13 @@ inline push_area push_areas[max_processes];
     note_sent(of, *made, true);
     end_message(of);
     pump_wire();
+}
+
+// A doorbell of a VI in use that is none of the short ways.
+[[gnu::always_inline]] inline void handle_operation(vi& of, uint32_t by, uint32_t operation, uint32_t data) {
+    const uint32_t entry = operation - abi::myvia::doorbell_send_pushed;
+    if (entry < abi::myvia::push_entries) return pushed_doorbell(of, by, entry, data);
+    operate(of, operation, data);
 }
 
 }  // namespace vinic::myvia

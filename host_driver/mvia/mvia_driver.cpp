@@ -8,6 +8,7 @@
 #include <cstring>
 #include <utility>
 
+#include "firmware/abi/wire_format.h"
 #include "hw/sim/error.h"
 #include "hw/sim/time.h"
 
@@ -92,7 +93,7 @@ mvia_driver::mvia_driver(const sc_core::sc_module_name& name, host::cpu& cpu,
           timer_posted_ = true;
           cpu_.post_interrupt([this](host::context& on) { expired(on); });
       }) {
-    device.listen(ethertype_vi,
+    device.listen(abi::ethertype_vi,
                   [this](host::context& on, const ethernet_device::frame& f) { receive(on, f); });
     device.on_room([this](host::context& on) { room(on); });
 }

@@ -179,7 +179,4 @@ private:
     bool timer_posted_ = false;
 };
 
-/// EtherType of VI packets: IEEE 802's first one for local experiments.
-inline constexpr std::uint16_t ethertype_vi = 0x88B5;
-
 }  // namespace vinic::driver

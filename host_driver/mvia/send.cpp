@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "firmware/abi/vi_descriptor.h"
+#include "firmware/abi/wire_format.h"
 #include "host_driver/byte_order.h"
 #include "host_driver/mvia/mvia_driver.h"
 #include "hw/sim/time.h"
@@ -192,7 +193,7 @@ std::optional<std::uint32_t> mvia_driver::put(host::context& on, const route& pa
             });
         return 0;
     }
-    const auto number = device.transmit(on, path.to, ethertype_vi, linear, pages, std::move(sent));
+    const auto number = device.transmit(on, path.to, abi::ethertype_vi, linear, pages, std::move(sent));
     if (!number) return number;
     packets_sent.add();
     if (!pages.empty()) {

@@ -321,16 +321,18 @@ std::uint32_t myvia_driver::slots() const {
     return tokens == 0 ? low(ring_slots) : std::min(low(ring_slots), tokens);
 }
 
+std::optional<myvia_tokens> myvia_driver::tokens_of(std::uint32_t vi, bool receive) const {
+    const auto& doorbells = image_.doorbells;
+    if (doorbells.token_slots == 0) return std::nullopt;
+    const std::uint32_t queue_bytes = doorbells.token_slots * myvia::slot_bytes;
+    return myvia_tokens{*window_,
+                        card_map::sram + doorbells.tokens + (2 * vi + (receive ? 1 : 0)) * queue_bytes,
+                        doorbells.token_slots};
+}
+
 std::shared_ptr<myvia_work_queue> myvia_driver::make_queue(const vi_setup& of, bool receive) {
-    const auto& doorbells = processes_.at(of.process);
-    if (image_.doorbells.token_slots == 0)
-        return std::make_shared<myvia_work_queue>(cpu_.ram(), doorbells, of.vi, receive, slots(),
-                                                  swap_clocks);
-    const std::uint32_t queue_bytes = image_.doorbells.token_slots * myvia::slot_bytes;
-    const std::uint32_t tokens =
-        card_map::sram + image_.doorbells.tokens + (2 * of.vi + (receive ? 1 : 0)) * queue_bytes;
-    return std::make_shared<myvia_token_queue>(*window_, tokens, image_.doorbells.token_slots, cpu_.ram(),
-                                               doorbells, of.vi, receive, slots(), swap_clocks);
+    return std::make_shared<myvia_work_queue>(cpu_.ram(), processes_.at(of.process), of.vi, receive, slots(),
+                                              swap_clocks, tokens_of(of.vi, receive));
 }
 
 status myvia_driver::create_vi(host::process& on, const vi_setup& setup, vi_queues& queues) {

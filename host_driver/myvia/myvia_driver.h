@@ -74,6 +74,7 @@ private:
     void set_doorbell_fifo(host::process& on);
     void read_limits(host::process& on);
     std::shared_ptr<myvia_doorbells> make_doorbells(std::uint32_t process);
+    std::optional<myvia_tokens> tokens_of(std::uint32_t vi, bool receive) const;
     std::shared_ptr<myvia_work_queue> make_queue(const vi_setup& of, bool receive);
     /// Length of a work queue.
     std::uint32_t slots() const;

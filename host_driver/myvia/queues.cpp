@@ -76,28 +76,34 @@ void myvia_doorbell_region::store(host::process& on, std::uint32_t, myvia::doorb
                     data);
 }
 
-// A word that was on its way while another thread wrote a later one takes its place: said again then.
+// A word that was on its way while another thread wrote a later one takes its place: said again then, without
+// the entry of a pushed message, whose slot is no longer the last one.
 void myvia_vi_pages::ring(host::process& on, myvia::doorbell_op op, std::uint32_t number,
                           const std::uint32_t& data) {
-    const bool arms = op >= myvia::doorbell_arm_send;
+    const bool pushes = op >= myvia::doorbell_send_pushed;
+    const bool arms = !pushes && op >= myvia::doorbell_arm_send;
+    const std::uint32_t word = pushes ? std::uint32_t{myvia::doorbell_send} : op;
     const std::uint32_t page = op == myvia::doorbell_arm_queue ? queues_ + number : number;
-    const std::uint32_t at = pages_ + page * myvia::doorbell_page_bytes + op * std::uint32_t{sizeof(data)};
-    const std::uint32_t what = myvia::doorbell_valid | (arms ? (arms_++ % 2048) << 20 : 0) | op << 16;
+    const std::uint32_t at = pages_ + page * myvia::doorbell_page_bytes + word * std::uint32_t{sizeof(data)};
+    const std::uint32_t what = myvia::doorbell_valid | (arms ? (arms_++ % 2048) << 20 : 0) | word << 16;
+    std::uint32_t entry = pushes ? (op - myvia::doorbell_send_pushed + 1) << 20 : 0;
     std::uint32_t said;
     do {
         said = data;
-        card_.store_big(on, at, what | (said & 0xFFFF));
+        card_.store_big(on, at, what | entry | (said & 0xFFFF));
+        entry = 0;
     } while (said != data);
 }
 
 myvia_work_queue::myvia_work_queue(host::memory& ram, std::shared_ptr<myvia_doorbells> doorbells,
                                    std::uint32_t vi, bool receive, std::uint32_t slots,
-                                   host::clocks swap_clocks)
+                                   host::clocks swap_clocks, std::optional<myvia_tokens> tokens)
     : ring_(ram, std::uint64_t{slots} * myvia::slot_bytes, contiguous_memory::contents::any),
       doorbells_(std::move(doorbells)),
       vi_(vi),
       receive_(receive),
       swap_clocks_(swap_clocks),
+      tokens_(tokens),
       posted_from_(slots) {}
 
 myvia::slot myvia_work_queue::make_slot(host::process& on,
@@ -115,7 +121,7 @@ void myvia_work_queue::put(host::process& on, const myvia::slot& slot, host::vir
     const auto bytes = std::bit_cast<std::array<std::byte, descriptor_bytes>>(slot);
     ring_.ram().write(ring_.begin() + slot_offset(posted_), bytes);
     posted_from_[posted_ & (capacity() - 1)] = from;
-    hand_over(on, posted_, bytes);
+    if (tokens_) tokens_->write(on, posted_, bytes);
     ++posted_;
 }
 
@@ -125,10 +131,10 @@ void myvia_work_queue::post(host::process& on, std::span<const std::byte, descri
     ring(on, receive_ ? myvia::doorbell_receive : myvia::doorbell_send);
 }
 
-void myvia_token_queue::hand_over(host::process& on, std::uint32_t number,
-                                  std::span<const std::byte, descriptor_bytes> slot) {
-    card_.store_block(on, tokens_ + number % places_ * myvia::slot_bytes, slot);
-    card_.fence(on);
+void myvia_tokens::write(host::process& on, std::uint32_t number,
+                         std::span<const std::byte, descriptor_bytes> slot) const {
+    card.store_block(on, first + number % places * myvia::slot_bytes, slot);
+    card.fence(on);
 }
 
 host::physical_range myvia_work_queue::status_of(std::uint32_t number) const {

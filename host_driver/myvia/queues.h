@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -109,12 +110,23 @@ private:
     std::uint32_t arms_ = 0;
 };
 
+/// A queue's place in the card's SRAM for slots that stand there besides: tokens.
+struct myvia_tokens {
+    card_window& card;
+    std::uint32_t first;   ///< its offset in the card's window
+    std::uint32_t places;  ///< how many slots it holds
+
+    void write(host::process& on, std::uint32_t number,
+               std::span<const std::byte, descriptor_bytes> slot) const;
+};
+
 /// Ring of physical descriptors, 64 bytes each, in the card's byte order. `swap_clocks`: cost of turning a
 /// field round.
 class myvia_work_queue : public work_queue {
 public:
     myvia_work_queue(host::memory& ram, std::shared_ptr<myvia_doorbells> doorbells, std::uint32_t vi,
-                     bool receive, std::uint32_t slots, host::clocks swap_clocks);
+                     bool receive, std::uint32_t slots, host::clocks swap_clocks,
+                     std::optional<myvia_tokens> tokens);
 
     std::uint32_t capacity() const override { return static_cast<std::uint32_t>(posted_from_.size()); }
     std::uint32_t outstanding() const override { return posted_ - taken_; }
@@ -137,8 +149,6 @@ protected:
     /// Place in the ring of the descriptor that was posted last, and of the head.
     std::uint32_t last_place() const { return (posted_ - 1) & (capacity() - 1); }
     std::uint32_t first_place() const { return taken_ & (capacity() - 1); }
-    /// The slot has been written into the ring; what has to be done besides before the doorbell rings.
-    virtual void hand_over(host::process&, std::uint32_t, std::span<const std::byte, descriptor_bytes>) {}
 
 private:
     host::physical_range status_of(std::uint32_t number) const;
@@ -151,31 +161,10 @@ private:
     std::uint32_t vi_;
     bool receive_;
     host::clocks swap_clocks_;
+    std::optional<myvia_tokens> tokens_;
     std::vector<host::virtual_address> posted_from_;
     std::uint32_t posted_ = 0;  ///< free running, as is the next
     std::uint32_t taken_ = 0;
-};
-
-/// The same, with slots written into the card besides: tokens.
-class myvia_token_queue : public myvia_work_queue {
-public:
-    /// `tokens`: offset of the queue's first token in the card's window; `places`: how many there are.
-    myvia_token_queue(card_window& card, std::uint32_t tokens, std::uint32_t places, host::memory& ram,
-                      std::shared_ptr<myvia_doorbells> doorbells, std::uint32_t vi, bool receive,
-                      std::uint32_t slots, host::clocks swap_clocks)
-        : myvia_work_queue(ram, std::move(doorbells), vi, receive, slots, swap_clocks),
-          card_(card),
-          tokens_(tokens),
-          places_(places) {}
-
-protected:
-    void hand_over(host::process& on, std::uint32_t number,
-                   std::span<const std::byte, descriptor_bytes> slot) override;
-
-private:
-    card_window& card_;
-    std::uint32_t tokens_;
-    std::uint32_t places_;
 };
 
 /// Written by the card, armed by a doorbell.

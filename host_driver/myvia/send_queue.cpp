@@ -52,8 +52,7 @@ bool myvia_send_queue::push(host::process& on, const myvia::slot& slot, host::vi
     how_.pushes->write(on, *entry, bytes, combined);
     put(on, slot, from);
     used_[last_place()].entry = entry;
-    ring(on, static_cast<myvia::doorbell_op>(myvia::doorbell_send_pushed |
-                                             *entry << myvia::doorbell_entry_shift));
+    ring(on, static_cast<myvia::doorbell_op>(myvia::doorbell_send_pushed + *entry));
     return true;
 }
 

@@ -100,8 +100,9 @@ public:
         std::uint32_t tag = 0;
     };
     myvia_send_queue(host::memory& ram, std::shared_ptr<myvia_doorbells> doorbells, std::uint32_t vi,
-                     std::uint32_t slots, host::clocks swap_clocks, ways how)
-        : myvia_work_queue(ram, std::move(doorbells), vi, false, slots, swap_clocks),
+                     std::uint32_t slots, host::clocks swap_clocks, std::optional<myvia_tokens> tokens,
+                     ways how)
+        : myvia_work_queue(ram, std::move(doorbells), vi, false, slots, swap_clocks, tokens),
           how_(std::move(how)),
           used_(slots) {}
 

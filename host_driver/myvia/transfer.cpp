@@ -33,9 +33,6 @@ transfer_rules myvia_driver::rules() const {
 
 void myvia_driver::read_transfer_limits(host::process& on) {
     const auto get = [&](std::size_t offset) { return window_->load_big(on, interface_word(offset)); };
-    if (image_.doorbells.token_slots != 0)
-        throw sim::input_error("{}.transfer_mode = {}: {} takes descriptors from the program as it is",
-                               name(), transfer_mode.get(), image_.name);
     push_areas_ = get(offsetof(interface_block, push_areas));
     const bool pushes = transfer_mode.get() == "pio" || transfer_mode.get() == "write_combined";
     if (pushes && push_areas_ == 0)
@@ -91,8 +88,9 @@ std::shared_ptr<myvia_work_queue> myvia_driver::make_send_queue(host::process& o
         how.copies = make_copy_buffer(on, setup);
         if (!how.copies) return nullptr;
     }
-    auto made = std::make_shared<myvia_send_queue>(cpu_.ram(), processes_.at(setup.process), setup.vi,
-                                                   slots(), swap_clocks, std::move(how));
+    auto made =
+        std::make_shared<myvia_send_queue>(cpu_.ram(), processes_.at(setup.process), setup.vi, slots(),
+                                           swap_clocks, tokens_of(setup.vi, false), std::move(how));
     send_queues_[setup.vi] = made;
     return made;
 }

@@ -3,7 +3,7 @@
 
 #include <cctype>
 
-#include "hw/sim/error.h"
+#include "hw/sim/unknown_parameter.h"
 
 namespace vinic::sim {
 
@@ -43,9 +43,7 @@ void configuration::check_all_consumed() const {
             names.insert(parameter.name);
             names.insert(std::string(without_node(parameter.name)));
         }
-        const std::string near = nearest_name(name, names);
-        throw input_error("{}: no parameter is named '{}'{}", value.origin, name,
-                          near.empty() ? std::string() : fmt::format("; did you mean '{}'?", near));
+        throw unknown_parameter(value.origin, name, nearest_name(name, names));
     }
 }
 

@@ -12,6 +12,7 @@
 #include "testbench/cli/exec.h"
 #include "testbench/cli/interrupt.h"
 #include "testbench/cli/output.h"
+#include "testbench/cli/parameter_hint.h"
 #include "testbench/cli/study_verbs.h"
 #include "testbench/cli/verbs.h"
 #include "testbench/cli/version.h"
@@ -685,6 +686,9 @@ status run_command_line(std::vector<std::string> arguments) {
     const auto say = [](const char* what) { std::fprintf(stderr, "vinic: %s\n", what); };
     try {
         return parse_and_perform(std::move(arguments));
+    } catch (const sim::unknown_parameter& error) {
+        say(message_of(error).c_str());
+        return status::bad_input;
     } catch (const sim::input_error& error) {
         say(error.what());
         return status::bad_input;

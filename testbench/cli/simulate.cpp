@@ -65,12 +65,26 @@ void write(output_places& to, const simulation_options& options, const subject& 
     print(what, text);
 }
 
+/// A workload that relies on what UDP does not promise waits in vain, or takes a datagram for another one.
+std::string loss_note(const platform& built) {
+    const std::uint64_t lost = built.lost_datagrams();
+    if (lost == 0) return "";
+    return fmt::format(
+        "{} of UDP {} lost, and nobody sends again what UDP loses (TCP does: -- transport=tcp)",
+        lost == 1 ? "a datagram" : fmt::format("{} datagrams", lost), lost == 1 ? "was" : "were");
+}
+
+void print_failed_checks(const std::vector<std::string>& failed) {
+    for (const std::string& one : failed) fmt::print(stderr, "vinic: check failed: {}\n", one);
+}
+
 [[noreturn]] void report_deadlock(const platform& built, ending end) {
     std::string text = fmt::format(
         "deadlock at {} ps: all processes wait and {}", sim::now(),
         end == ending::deadlock ? "no event is left"
                                 : "none has gone on for workload.patience_ms, though timers still tick");
     for (const auto& line : built.waiting()) text += "\n  " + line;
+    if (const std::string note = loss_note(built); !note.empty()) text += "\n  " + note;
     throw std::runtime_error(text);
 }
 
@@ -78,8 +92,7 @@ void write(output_places& to, const simulation_options& options, const subject& 
 void print_without_report(const simulation_options& options, const results& found) {
     std::FILE* const to = options.json == "-" ? stderr : stdout;
     for (const std::string& line : found.lines()) fmt::print(to, "{}\n", line);
-    for (const std::string& failed : found.failed_checks())
-        fmt::print(stderr, "vinic: check failed: {}\n", failed);
+    print_failed_checks(found.failed_checks());
 }
 
 }  // namespace
@@ -187,7 +200,9 @@ status simulate(const simulation_options& options, const subject& what, const de
     }
     if (options.profile == "-") report.profile = cores.profile()->to_json();
     write(to, options, what, report, cores.profile());
-    for (const auto& failed : report.failed_checks) fmt::print(stderr, "vinic: check failed: {}\n", failed);
+    print_failed_checks(report.failed_checks);
+    if (const std::string note = loss_note(built); !report.failed_checks.empty() && !note.empty())
+        fmt::print(stderr, "vinic: {}\n", note);
     return report.failed_checks.empty() ? status::done : status::failed;
 }
 

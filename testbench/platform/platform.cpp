@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "firmware/abi/chips.h"
+#include "firmware/abi/myvia_card.h"
 #include "hw/sim/error.h"
 #include "hw/sim/timer.h"
 #include "testbench/platform/firmware_symbols.h"
@@ -48,6 +49,14 @@ void check_room(const firmware& from, const nic::lanai_card& on) {
                                on.name(), room);
 }
 
+/// RTL beside which the firmware finds its doorbells elsewhere would show nothing.
+void check_doorbells(const firmware& from, const driver::card_image& as_loaded, const nic::lanai_card& on) {
+    if (on.doorbells.impl.get() != "rtl" || as_loaded.doorbells.kind == abi::myvia::doorbells_in_fifo) return;
+    throw sim::input_error(
+        "{}.impl = rtl: firmware {} does not use the doorbell FIFO; that of myvia2 and gm does",
+        on.doorbells.name(), from.name);
+}
+
 /// The chips that the image runs on, if it says so (firmware/abi/chips.h).
 void check_chip(const firmware& from, const nic::lanai_card& on) {
     const auto symbol = from.image.address_of(abi::supported_chips_symbol);
@@ -74,17 +83,18 @@ platform::platform(const design& from, const std::optional<firmware>& image, con
     if (image) loadable = driver::make_card_image(image->image);
     build(from, loadable ? &*loadable : nullptr, mode);
     fill_directory();
-    if (image) install(*image);
+    if (image) install(*image, *loadable);
     simulation_.config().check_all_consumed();
 }
 
-void platform::install(const firmware& image) {
+void platform::install(const firmware& image, const driver::card_image& as_loaded) {
     symbols_ = std::make_unique<firmware_symbols>(image.image);
     for (const auto& one : nodes_) {
         nic::lanai_card* const card = one->programmable();
         if (!card) continue;
         check_chip(image, *card);
         check_room(image, *card);
+        check_doorbells(image, as_loaded, *card);
         card->lanai.use_symbols(symbols_.get());
     }
 }
@@ -161,6 +171,16 @@ std::vector<std::string> platform::waiting() const {
                     fmt::format("node{} {}: {}", one->number(), process->name(), process->activity()));
     for (auto& line : fabric_->waiting()) lines.push_back(std::move(line));
     return lines;
+}
+
+std::uint64_t platform::lost_datagrams() const {
+    std::uint64_t sent = 0, received = 0;
+    for (const auto& one : nodes_) {
+        if (!one->sockets) continue;
+        sent += one->sockets->datagrams_sent.value();
+        received += one->sockets->datagrams_received.value();
+    }
+    return sent - received;
 }
 
 void platform::sync() { simulation_.commit(); }

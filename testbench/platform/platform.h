@@ -56,6 +56,8 @@ public:
     void check_processes() const;
     /// Who waits for what, a line each.
     std::vector<std::string> waiting() const;
+    /// Datagrams of UDP that no socket has got: lost, or still under way.
+    std::uint64_t lost_datagrams() const;
     /// Brings everything that runs ahead to now.
     void sync();
 
@@ -69,7 +71,7 @@ public:
 
 private:
     void build(const design& from, const driver::card_image* image, const platform_mode& mode);
-    void install(const firmware& image);
+    void install(const firmware& image, const driver::card_image& as_loaded);
     void fill_directory();
     void start(workload_process what, unsigned index, results& report);
 

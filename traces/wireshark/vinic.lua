@@ -215,7 +215,7 @@ function ethernet.dissector(tvb, pinfo, tree)
     vinic.dissector(tvb, pinfo, tree)
     in_ethernet = false
 end
-local ethertype_vi = 0x88B5 -- IEEE 802's first one for local experiments
+local ethertype_vi = 0x88B5 -- firmware/abi/wire_format.h
 DissectorTable.get("ethertype"):add(ethertype_vi, ethernet)
 
 DissectorTable.get("wtap_encap"):add((wtap_encaps or wtap).USER0, vinic)

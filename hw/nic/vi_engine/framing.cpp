@@ -18,9 +18,21 @@ constexpr std::size_t crc_bytes = 4;
 constexpr std::size_t cell_header = 5, cell_payload = 48, trailer = 8;
 constexpr std::uint8_t last_cell = 0x02;     // user indication in the payload type
 constexpr std::uint8_t check_offset = 0x55;  // of the header's check byte
-// Ethernet: broadcast, from a local address, of the type for local experiments (IEEE 802 clause 9).
-constexpr std::array<std::uint8_t, link::ethernet::header_bytes> ethernet_header{
-    0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x02, 0x00, 0x00, 0x00, 0x00, 0x00, 0x88, 0xB5};
+// Ethernet: broadcast, from a local address.
+constexpr std::array<std::uint8_t, link::ethernet::header_bytes> ethernet_header{0xFF,
+                                                                                 0xFF,
+                                                                                 0xFF,
+                                                                                 0xFF,
+                                                                                 0xFF,
+                                                                                 0xFF,
+                                                                                 0x02,
+                                                                                 0x00,
+                                                                                 0x00,
+                                                                                 0x00,
+                                                                                 0x00,
+                                                                                 0x00,
+                                                                                 abi::ethertype_vi >> 8,
+                                                                                 abi::ethertype_vi & 0xFF};
 
 framing::kind kind_of(const std::string& name) {
     if (name == "cells") return framing::kind::cells;

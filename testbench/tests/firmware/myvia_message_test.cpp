@@ -68,20 +68,7 @@ TEST(myvia_message, nothing_at_all) {
         EXPECT_EQ(card.wait(from, from.send), (completion{done_send, 0, immediate}));
 }
 
-// Puts the slot into the ring, and slot and payload into an entry of process 0.
-void push(fake_card& card, library_vi& from, uint32_t entry, const bytes& slot, const bytes& payload) {
-    abi::myvia::pushed_message& to = vinic::myvia::push_areas[0].entries[entry];
-    card.put_slot(from, from.send, slot);
-    const bytes in_card_order = card.slot_bytes(from, from.send, from.send.posted - 1);
-    std::memcpy(&to.slot, in_card_order.data(), in_card_order.size());
-    std::memcpy(to.payload, payload.data(), payload.size());
-    card.ring(static_cast<abi::myvia::doorbell_op>(abi::myvia::doorbell_send_pushed |
-                                                   entry << abi::myvia::doorbell_entry_shift),
-              from.index, from.send.posted);
-}
-
 TEST(myvia_message, pushed_into_the_card) {
-    if (doorbells_in_fifo) GTEST_SKIP() << "entries are named by doorbells in pages";
     fake_card card;
     library_vi from = card.create_vi(1, vi_unreliable), to = card.create_vi(2, vi_unreliable);
     card.connect(1, 2);
@@ -94,7 +81,7 @@ TEST(myvia_message, pushed_into_the_card) {
         const unsigned slots = card.dma_reads[0], payloads = card.dma_reads[1];
         // What lies in host memory is something else: nothing is fetched from there.
         const bytes data = random_bytes(card.random, length);
-        push(card, from, 3, encode(message({{memory.address, memory.handle, length}})), data);
+        card.push_send(from, 3, encode(message({{memory.address, memory.handle, length}})), data);
         EXPECT_EQ(card.wait(to, to.receive), (completion{done_receive, length, 0}));
         EXPECT_EQ(card.wait(from, from.send), (completion{done_send, length, 0}));
         EXPECT_EQ(card.read(memory, memory.address + 0x1100 + 0x400 * number++, length), data);
@@ -108,7 +95,6 @@ TEST(myvia_message, pushed_into_the_card) {
 // A pushed message that is not the usual one, or comes while its VI is at work, is fetched from the ring, in
 // order.
 TEST(myvia_message, pushed_messages_keep_their_order) {
-    if (doorbells_in_fifo) GTEST_SKIP() << "entries are named by doorbells in pages";
     for (unsigned seed = 1; seed != 20; ++seed) {
         fake_card card({.seed = seed});
         library_vi from = card.create_vi(1, vi_reliable_delivery),
@@ -132,7 +118,7 @@ TEST(myvia_message, pushed_messages_keep_their_order) {
             if (i % 3 == 1)
                 card.post_send(from, slot);
             else
-                push(card, from, i, slot, payload);
+                card.push_send(from, i, slot, payload);
             card.run(card.random() % 60);
         }
         for (uint32_t i = 0; i != count; ++i) {

@@ -238,6 +238,20 @@ TEST(ethernet, sockets_need_an_ethernet_card) {
     EXPECT_NE(outcome.errors.find("expected one of vi"), std::string::npos) << outcome.errors;
 }
 
+/// Who relies on UDP although the network loses frames hears why its program waits, or finds wrong bytes.
+TEST(ethernet, what_udp_loses_is_said) {
+    const std::string lossy = "run stream --design udp_ge --set link.drop_rate=0.02 -- sizes=8 count=200";
+    const auto waits = program().run(lossy);
+    EXPECT_EQ(waits.status, 3);
+    EXPECT_NE(waits.errors.find("of UDP w"), std::string::npos) << waits.errors;
+    EXPECT_NE(waits.errors.find("lost, and nobody sends again"), std::string::npos) << waits.errors;
+    const auto wrong = program().run(lossy + " verify=true window=256");
+    EXPECT_NE(wrong.errors.find("wrong payload"), std::string::npos) << wrong.errors;
+    EXPECT_NE(wrong.errors.find("lost, and nobody sends again"), std::string::npos) << wrong.errors;
+    const auto other = program().run("run pingpong --design udp_ge -- sizes=65536 count=1");
+    EXPECT_EQ(other.errors.find("lost"), std::string::npos) << other.errors;
+}
+
 TEST(ethernet, a_datagram_has_its_limit) {
     const auto outcome = program().run("run pingpong --design udp_ge -- sizes=65536 count=1");
     EXPECT_NE(outcome.status, 0);

@@ -54,5 +54,18 @@ TEST(rtl_run, of_the_core_gives_the_same_bytes_shuffled) {
     EXPECT_EQ(run(rate, all), run(rate, std::string(all) + " --shuffle 7"));
 }
 
+/// Where the firmware does not look into the FIFO, RTL would stand beside the path.
+TEST(rtl_design, is_refused_where_firmware_polls_its_doorbells_in_memory) {
+    for (const std::string design : {"myvia", "bvia", "firmvia"}) {
+        const auto outcome =
+            program().run(fmt::format("run pingpong --json r.json --design {} {}", design, doorbells));
+        EXPECT_EQ(outcome.status, 2);
+        EXPECT_NE(outcome.errors.find("doorbells.impl = rtl: firmware " + design +
+                                      " does not use the doorbell FIFO"),
+                  std::string::npos)
+            << outcome.errors;
+    }
+}
+
 }  // namespace
 }  // namespace vinic::testbench

@@ -52,7 +52,7 @@ std::array<std::byte, descriptor_bytes> descriptor(std::uint32_t immediate) {
 TEST(myvia_work_queue, post_fills_the_slot_and_rings) {
     queues t;
     t.spawn(0, [&](host::process& self, host::address_space&) {
-        myvia_work_queue q(t.m.ram, t.page, 3, true, 4, 1);
+        myvia_work_queue q(t.m.ram, t.page, 3, true, 4, 1, std::nullopt);
         q.post(self, descriptor(42), 0xABC0, 7);
         // Offsets of facts vipl.md 2; the most significant byte first (myvia_card.h).
         EXPECT_EQ(t.big(q, 0, 8), 0xABC0u);         // where the card finds segments beyond the slot
@@ -79,7 +79,7 @@ TEST(myvia_work_queue, post_fills_the_slot_and_rings) {
 TEST(myvia_work_queue, completions_come_back_in_order_around_the_ring) {
     queues t;
     t.spawn(0, [&](host::process& self, host::address_space&) {
-        myvia_work_queue q(t.m.ram, t.page, 0, true, 4, 1);
+        myvia_work_queue q(t.m.ram, t.page, 0, true, 4, 1, std::nullopt);
         for (unsigned round = 0; round < 3; ++round) {
             for (unsigned i = 0; i < 4; ++i) q.post(self, descriptor(i), 0x1000 * (i + 1), 7);
             EXPECT_TRUE(q.full());
