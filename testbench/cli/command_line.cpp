@@ -116,12 +116,12 @@ void add_trace_options(CLI::App& verb, trace_options& to) {
         verb,
         verb.add_option("--pcap", to.pcap, "Packets of every cable, for Wireshark")->type_name("FILE.pcapng"),
         to.pcap_window);
-    add_window_options(verb,
-                       verb.add_option("--timeline", to.timeline,
-                                       "Slices, arrows and counters, for Perfetto or chrome://tracing")
-                           ->type_name("FILE.json"),
-                       to.timeline_window);
+    CLI::Option* timeline = verb.add_option("--timeline", to.timeline,
+                                            "Slices, arrows and counters, for Perfetto or chrome://tracing")
+                                ->type_name("FILE.json");
+    add_window_options(verb, timeline, to.timeline_window);
     verb.add_option("--timeline-limit", to.timeline_mbytes, "Largest timeline")
+        ->needs(timeline)
         ->type_name("MBYTES")
         ->check(CLI::Range(1, 1'000'000))
         ->capture_default_str();
@@ -530,16 +530,18 @@ void add_study(CLI::App& program, request& to) {
     for (CLI::App* verb : {&check, &state, &show, &write, &point, &diff}) add_result_options(*verb, to.study);
 }
 
-/// These may stand alone. They take the next word only when it can be a place for what they write: "-", or a
-/// name with a suffix of theirs.
+/// Options that may stand alone, and the place_suffixes of what they write.
+const std::map<std::string, std::vector<std::string>> place_suffixes{{"--csv", {".csv"}},
+                                                                     {"--json", {".json"}},
+                                                                     {"--profile", {".txt"}},
+                                                                     {"--stats", {".csv", ".json", ".txt"}}};
+
+/// They take the next word only when it can be a place for what they write: "-", or a name with a suffix of
+/// theirs.
 void give_places(std::vector<std::string>& arguments) {
-    const std::map<std::string, std::vector<std::string>> suffixes{{"--csv", {".csv"}},
-                                                                   {"--json", {".json"}},
-                                                                   {"--profile", {".txt"}},
-                                                                   {"--stats", {".csv", ".json", ".txt"}}};
     for (std::size_t i = 0; i < arguments.size() && arguments[i] != "--"; ++i) {
-        const auto option = suffixes.find(arguments[i]);
-        if (option == suffixes.end()) continue;
+        const auto option = place_suffixes.find(arguments[i]);
+        if (option == place_suffixes.end()) continue;
         const std::string next = i + 1 < arguments.size() ? arguments[i + 1] : "";
         const bool place = next == "-" || std::ranges::any_of(option->second, [&](const std::string& suffix) {
                                return next.ends_with(suffix);
@@ -601,7 +603,14 @@ const CLI::App* chosen(const CLI::App& program) {
         throw sim::input_error("{} has no option {}{}", verb->get_name(), name,
                                near.empty() ? std::string() : fmt::format("; did you mean {}?", near));
     }
-    throw sim::input_error("{}: did not expect {}", verb->get_name(), fmt::join(verb->remaining(), " "));
+    const std::vector<std::string> unexpected = verb->remaining();
+    for (std::size_t i = 0; i + 2 < arguments.size(); ++i)
+        if (const auto option = place_suffixes.find(arguments[i]); option != place_suffixes.end() &&
+                                                                   arguments[i + 1] == "-" &&
+                                                                   arguments[i + 2] == unexpected.front())
+            throw sim::input_error("{} {}: expected a name that ends in {}", option->first,
+                                   unexpected.front(), fmt::join(option->second, " or "));
+    throw sim::input_error("{}: did not expect {}", verb->get_name(), fmt::join(unexpected, " "));
 }
 
 status perform_study(const CLI::App& study, const study_options& options) {

@@ -128,7 +128,8 @@ std::optional<account_report> observers::account() const {
 
 const traces::message_anatomy& observers::message(std::uint64_t number) const {
     const auto& all = anatomy_->messages();
-    if (number > all.size() || all.empty())
+    if (number == 0 && all.empty()) throw sim::input_error("--svg: no message arrived");
+    if (number > all.size())
         throw sim::input_error("--account-message {}: {} messages arrived", number, all.size());
     return number ? all[number - 1] : all.back();
 }

@@ -158,6 +158,11 @@ TEST(bad_input, verbs_and_options) {
     EXPECT_TRUE(contains(refusal(vinic, "run pingpong --until 10"), "'10' is no time"));
     EXPECT_TRUE(contains(refusal(vinic, "--json"), "vinic itself has no option --json"));
     EXPECT_TRUE(contains(refusal(vinic, "run pingpong more"), "run: did not expect more"));
+    EXPECT_TRUE(contains(refusal(vinic, "run pingpong --stats s.xml"),
+                         "--stats s.xml: expected a name that ends in .csv or .json or .txt"));
+    EXPECT_TRUE(contains(refusal(vinic, "run pingpong --timeline-limit 3"), "requires --timeline"));
+    EXPECT_TRUE(
+        contains(refusal(vinic, "run pingpong --svg s.svg --until 1us"), "--svg: no message arrived"));
 }
 
 TEST(bad_input, names) {
