@@ -37,6 +37,7 @@ public:
     std::string log_pattern() const;
 
     const std::vector<queued_point>& points() const { return points_; }
+    std::size_t points_per_task() const { return points_per_task_; }
     std::size_t task_of(std::size_t point) const { return point / points_per_task_; }
     std::size_t tasks() const { return task_of(points_.size() - 1) + 1; }
 
