@@ -419,8 +419,7 @@ void add_slurm_options(CLI::App& verb, study_options& to) {
 void add_engine_options(CLI::App& verb, study_options& to) {
     verb.add_option(
             "--jobs", to.jobs,
-            "Points at a time, instead of one on each processor (with Slurm: tasks, instead of as many "
-            "as it likes)")
+            "Points at a time, instead of one on each processor; with Slurm: tasks, instead of any number")
         ->type_name("N")
         ->check(CLI::Range(1, 100'000));
     verb.add_flag("--retry", to.again_failed, "Run points again that did not end well")
@@ -434,8 +433,7 @@ CLI::App& add_study_run(CLI::App& study, study_options& to) {
     run.footer(
         "Exits with status 1 when a point did not end well. It may be stopped at any moment and goes on when "
         "it is called again. With Slurm, Ctrl-C cancels the job; when the terminal goes, or after SIGTERM, "
-        "it "
-        "stays, and the next `run` waits for it.\n\nExamples:\n  vinic study run core_clock\n"
+        "the job stays, and the next `run` waits for it.\n\nExamples:\n  vinic study run core_clock\n"
         "  vinic study run my.yaml --jobs 1\n"
         "  vinic study run my.yaml --engine slurm --partition short --jobs 50 --sbatch=--nice=100");
     return run;

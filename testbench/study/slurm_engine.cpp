@@ -163,6 +163,24 @@ void slurm_engine::drop_needless() {
     slurm::cancel(needless);
 }
 
+std::vector<std::string> slurm_engine::sbatch_options(const submission& of) const {
+    std::string array = fmt::format("0-{}", of.tasks() - 1);
+    if (options_.tasks_at_a_time != 0) array += fmt::format("%{}", options_.tasks_at_a_time);
+    // Each point has its limit in the task; Slurm's is for a task that hangs itself.
+    const double minutes =
+        std::ceil(options_.limits.seconds * static_cast<double>(of.points_per_task()) / 60) + 1;
+    std::vector<std::string> all{"--job-name=" + of.name(),
+                                 "--array=" + array,
+                                 "--output=" + of.log_pattern(),
+                                 "--open-mode=append",
+                                 fmt::format("--time={:.0f}", minutes),
+                                 fmt::format("--mem={}M", (options_.limits.memory_bytes + 0xfffff) >> 20),
+                                 "--ntasks=1",
+                                 "--cpus-per-task=1"};
+    all.insert(all.end(), options_.sbatch.begin(), options_.sbatch.end());
+    return all;
+}
+
 void slurm_engine::submit() {
     submitted_ = true;
     drop_needless();
@@ -171,27 +189,16 @@ void slurm_engine::submit() {
     const std::size_t each = std::max(options_.points_per_task, (batch_.size() + most - 1) / most);
     job made{.folder =
                  submission::make(options_.folder, options_.name, options_.limits, each, batch_points_)};
-    std::string array = fmt::format("0-{}", made.folder.tasks() - 1);
-    if (options_.tasks_at_a_time != 0) array += fmt::format("%{}", options_.tasks_at_a_time);
-    // Each point has its limit in the task; Slurm's is for a task that hangs itself.
-    const double minutes = std::ceil(options_.limits.seconds * static_cast<double>(each) / 60) + 1;
-    std::vector<std::string> words{"--job-name=" + made.folder.name(),
-                                   "--array=" + array,
-                                   "--output=" + made.folder.log_pattern(),
-                                   "--open-mode=append",
-                                   fmt::format("--time={:.0f}", minutes),
-                                   fmt::format("--mem={}M", (options_.limits.memory_bytes + 0xfffff) >> 20),
-                                   "--ntasks=1",
-                                   "--cpus-per-task=1"};
-    words.insert(words.end(), options_.sbatch.begin(), options_.sbatch.end());
-    const std::string program = fs::read_symlink("/proc/self/exe").string();
-    const std::string task = shell_text({program, "study", "task", made.folder.folder().string()});
+    const std::string task = shell_text(
+        {fs::read_symlink("/proc/self/exe").string(), "study", "task", made.folder.folder().string()});
     try {
-        made.number = slurm::submit(words, "exec " + task + " \"$SLURM_ARRAY_TASK_ID\"");
+        made.number =
+            slurm::submit(sbatch_options(made.folder), "exec " + task + " \"$SLURM_ARRAY_TASK_ID\"");
     } catch (const sim::input_error&) {
         made.folder.remove();
         throw;
     }
+    state_ = "Slurm job " + made.number;
     for (std::size_t point = 0; point < batch_.size(); ++point) made.open[point] = batch_[point];
     jobs_.push_back(std::move(made));
     batch_.clear();
@@ -286,8 +293,7 @@ std::string slurm_engine::stop(bool for_good) {
         if (!of.open.empty()) numbers.push_back(of.number);
     if (numbers.empty()) return "";
     if (for_good) slurm::cancel(numbers);
-    return fmt::format("Slurm job {} {}", fmt::join(numbers, ", "),
-                       for_good ? "is cancelled" : "goes on without me");
+    return fmt::format("job {} {}", fmt::join(numbers, ", "), for_good ? "is cancelled" : "stays in Slurm");
 }
 
 }  // namespace vinic::testbench::study

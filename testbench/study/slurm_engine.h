@@ -60,6 +60,7 @@ private:
     void find_earlier();
     void find_earlier(job& of);
     void drop_needless();
+    std::vector<std::string> sbatch_options(const submission& of) const;
     void submit();
     std::vector<ended_point> collect();
     /// Points whose tasks are over, or unknown, and left no result.

@@ -77,16 +77,16 @@ std::string submission::log_pattern() const {
     return escaped + "/%a.txt";
 }
 
-fs::path submission::file_of(std::size_t point) const {
-    return folder_ / "ended" / (std::to_string(point) + ".json");
+fs::path submission::file_of(std::size_t index) const {
+    return folder_ / "ended" / (std::to_string(index) + ".json");
 }
 
-bool submission::has(std::size_t point) const { return fs::exists(file_of(point)); }
+bool submission::has(std::size_t index) const { return fs::exists(file_of(index)); }
 
-std::optional<ended_point> submission::read(std::size_t point) const {
-    const json all = json::parse(read_file(file_of(point)), nullptr, false);
+std::optional<ended_point> submission::read(std::size_t index) const {
+    const json all = json::parse(read_file(file_of(index)), nullptr, false);
     if (!all.is_object()) return std::nullopt;
-    return ended_point{.index = point,
+    return ended_point{.index = index,
                        .status = all.at("status"),
                        .exit_status = all.at("exit_status"),
                        .output = all.at("output"),
@@ -112,7 +112,7 @@ std::string submission::log_of(std::size_t task) const {
     return fs::exists(file) ? read_file(file) : "";
 }
 
-void submission::forget(std::size_t point) const { fs::remove(file_of(point)); }
+void submission::forget(std::size_t index) const { fs::remove(file_of(index)); }
 
 void submission::remove() const {
     std::error_code leave_it;

@@ -37,22 +37,23 @@ public:
     std::string log_pattern() const;
 
     const std::vector<queued_point>& points() const { return points_; }
-    std::size_t task_of(std::size_t point) const { return point / points_per_task_; }
+    std::size_t points_per_task() const { return points_per_task_; }
+    std::size_t task_of(std::size_t index) const { return index / points_per_task_; }
     std::size_t tasks() const { return task_of(points_.size() - 1) + 1; }
 
-    bool has(std::size_t point) const;
+    bool has(std::size_t index) const;
     /// Nothing when it is not whole: a file system that broke down may leave such a file.
-    std::optional<ended_point> read(std::size_t point) const;
+    std::optional<ended_point> read(std::size_t index) const;
     std::vector<std::size_t> ended() const;
     std::string log_of(std::size_t task) const;
-    void forget(std::size_t point) const;
+    void forget(std::size_t index) const;
     void remove() const;
 
     /// On a node: runs the points of a task that have no result yet, each as on the machine of the study.
     void run(std::size_t task) const;
 
 private:
-    std::filesystem::path file_of(std::size_t point) const;
+    std::filesystem::path file_of(std::size_t index) const;
 
     std::filesystem::path folder_;
     study::limits limits_;

@@ -134,7 +134,7 @@ TEST(bridge, a_load_pushes_posted_stores_ahead_of_it) {
     // as soon as the second store's turnaround is over, 11; data 13, ends at 14 = 210; back 100 later.
     EXPECT_EQ(m.moved_at(), (times{90 * ns, 150 * ns, 210 * ns}));
     EXPECT_EQ(back, 310 * ns);
-    EXPECT_EQ(m.host.bridge.load_time.sum(), 289 * ns);
+    EXPECT_EQ(m.host.bridge.load_time.samples().sum(), 289 * ns);
 }
 
 TEST(bridge, a_load_that_nobody_answers_reads_ones) {

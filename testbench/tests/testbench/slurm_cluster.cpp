@@ -99,6 +99,7 @@ void slurm_cluster::configure() const {
     fs::create_directories(folder_ / "spool");
     write_key(folder_ / "key");
     const auto [controller, node] = free_ports<2>();
+    // A task that runs again waits until its credential has expired.
     // The node has more processors than the machine, so that tasks need not wait for the scheduler's next
     // round.
     std::ofstream(folder_ / "slurm.conf") << fmt::format(
@@ -109,7 +110,7 @@ SlurmdPort={node}
 SlurmUser={user}
 SlurmdUser={user}
 AuthType=auth/munge
-AuthInfo=socket={folder}/munge.socket
+AuthInfo=socket={folder}/munge.socket,cred_expire=5
 CredType=cred/munge
 StateSaveLocation={folder}/state
 SlurmdSpoolDir={folder}/spool

@@ -12,6 +12,7 @@
 #include "testbench/study/local_engine.h"
 #include "testbench/study/runner.h"
 #include "testbench/study/study_table.h"
+#include "testbench/study/submission.h"
 #include "testbench/tests/testbench/program.h"
 
 namespace vinic::testbench::study {
@@ -159,7 +160,8 @@ public:
     std::vector<ended_point> wait(std::chrono::milliseconds) override {
         const std::size_t index = started_.back();
         started_.pop_back();
-        const json result{{"results", {{{"size_bytes", 8}, {"latency_us", 1.5}}}}, {"cost", {{"events", 3}}}};
+        json result{{"results", {{{"size_bytes", 8}, {"latency_us", 1.5}}}}, {"cost", {{"events", 3}}}};
+        if (index == 3) result["provenance"]["workload_sha256"] = "of another script";
         return {{.index = index,
                  .status = index == 1 ? "crashed" : "done",
                  .output = index == 1   ? ""
@@ -178,15 +180,44 @@ TEST_F(study_database_test, runner_records_every_end_and_runs_nothing_twice) {
     pretended_engine e;
     const auto first = study_runner(of, d, e, {}).run();
     EXPECT_EQ(first.ran, 4u);
-    EXPECT_EQ(first.failed, (std::map<std::string, std::size_t>{{"crashed", 1}, {"no result", 1}}));
+    EXPECT_EQ(first.failed,
+              (std::map<std::string, std::size_t>{{"crashed", 1}, {"input changed", 1}, {"no result", 1}}));
     EXPECT_EQ(e.commands[0],
               (std::vector<std::string>{"run", "pingpong", "--design", "myvia", "--seed", "1", "--set",
                                         "bus.clock_mhz=33", "--json", "-", "--account", "--stats", "-"}));
     const auto second = study_runner(of, d, e, {}).run();
     EXPECT_EQ(second.ran, 0u);
     EXPECT_EQ(second.kept, 4u);
-    EXPECT_EQ(second.failures(), 2u);
-    EXPECT_EQ(study_runner(of, d, e, {.again_failed = true}).run().ran, 2u);
+    EXPECT_EQ(second.failures(), 3u);
+    EXPECT_EQ(study_runner(of, d, e, {.again_failed = true}).run().ran, 3u);
+}
+
+TEST_F(study_database_test, submission_says_what_is_there) {
+    const std::filesystem::path parent = folder_.folder() / "s.slurm";
+    const std::vector<queued_point> points{{"a", {"run", "x"}}, {"b", {}}, {"c", {}}};
+    const submission made = submission::make(parent, "s", {.seconds = 9, .memory_bytes = 1 << 20}, 2, points);
+    EXPECT_TRUE(made.name().starts_with("s."));
+    const submission again(made.folder());
+    EXPECT_EQ(again.tasks(), 2u);
+    EXPECT_EQ(again.task_of(1), 0u);
+    EXPECT_EQ(again.task_of(2), 1u);
+    EXPECT_EQ(again.points()[0].identity, "a");
+    EXPECT_EQ(again.points()[0].arguments, points[0].arguments);
+    EXPECT_TRUE(again.ended().empty());
+    const std::string ended = "s.slurm/" + made.name() + "/ended/";
+    folder_.write(
+        ended + "2.json",
+        R"({"status": "done", "exit_status": 0, "wall_s": 1.5, "host": "h", "log": "", "output": "o"})");
+    folder_.write(ended + "1.json.77.tmp", "{");  // being written
+    EXPECT_EQ(again.ended(), std::vector<std::size_t>{2});
+    ASSERT_TRUE(again.read(2));
+    EXPECT_EQ(again.read(2)->output, "o");
+    folder_.write(ended + "0.json", "");  // as after a loss of power
+    EXPECT_FALSE(again.read(0));
+    again.forget(0);
+    EXPECT_FALSE(again.has(0));
+    again.remove();
+    EXPECT_THROW(submission{made.folder()}, sim::input_error);
 }
 
 }  // namespace

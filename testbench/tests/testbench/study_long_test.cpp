@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Studies that take minutes.
+// Studies that take minutes: on a machine with two cores and much else to do 15 to 40 s each, 100 s for
+// Slurm's time limit, 10 minutes for 10,000 points.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -31,6 +32,24 @@ TEST(study_long, a_task_that_outlives_slurms_limit_is_recorded) {
     EXPECT_EQ(now["results"], json({{"timed out", 1}}));
     const std::string log = now["failures"][0]["log"];
     EXPECT_NE(log.find(" ended as TIMEOUT on "), std::string::npos) << log;
+}
+
+TEST(study_long, a_task_of_a_node_that_fails_runs_again) {
+    const slurm_cluster slurm;
+    const program vinic;
+    vinic.write("t.lua", trivial_workload);
+    vinic.write("s.yaml", "workload: ./t.lua\nlimits: {time: 4s}\narguments: {fate: hang}\n");
+    running_study study(vinic, {"--engine", "slurm"});
+    const auto state_is = [&](const std::string& state) {
+        return soon([&] { return slurm.ask("squeue --noheader --format=%T") == state + "\n"; });
+    };
+    ASSERT_TRUE(state_is("RUNNING"));
+    slurm.ask("scontrol update nodename=" + slurm.node() + " state=down reason=test");
+    ASSERT_TRUE(state_is("PENDING"));  // and the node returns to service by itself
+    ASSERT_TRUE(soon([&] { return study.has_ended(); }));
+    const json now = json::parse(vinic.run("study status s.yaml --json").output);
+    EXPECT_EQ(now["results"], json({{"timed out", 1}})) << "in its second life";
+    study.end(0);
 }
 
 TEST(study_long, ten_thousand_points_stay_quick) {
