@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blocks in RTL beside their models: doorbells, and characters of a link, in a second.
+// Blocks in RTL beside their models: clocks of the LANai, doorbells, and characters of a link, in a second.
 #include <benchmark/benchmark.h>
 
 #include <systemc>
 
 #include "firmware/abi/card_map.h"
 #include "hw/nic/doorbell_region.h"
+#include "hw/rtl/lanai/lanai_block.h"
 #include "hw/rtl/link/deframer_block.h"
 #include "hw/rtl/link/framer_block.h"
 #include "hw/sim/simulation.h"
+#include "testbench/tests/firmware/card.h"
 
 namespace vinic {
 namespace {
@@ -61,6 +63,40 @@ void characters(benchmark::State& state) {
     state.counters["clocks/s"] = benchmark::Counter(static_cast<double>(clocks), benchmark::Counter::kIsRate);
 }
 BENCHMARK(characters);
+
+/// The firmware of core_bench, `slice` cycles from one sync to the next; in lock-step and RTL one.
+void firmware(benchmark::State& state, lanai::cycle slice, const lanai::testing::card::maker& make) {
+    const sim::simulation simulation;
+    lanai::testing::card card(VINIC_BINARY_DIR "/testbench/bench/firmware_loop.elf", {}, 1u << 20, make);
+    lanai::cycle now = 0;
+    for (auto _ : state)
+        for (const lanai::cycle end = now + 20'000; now < end;) {
+            card.core().run_ahead(now + slice);
+            now += slice;
+            card.core().sync(now);
+        }
+    state.counters["clocks/s"] = benchmark::Counter(static_cast<double>(now), benchmark::Counter::kIsRate);
+    state.counters["CPI"] = static_cast<double>(now) / static_cast<double>(card.core().counters().retired);
+}
+std::unique_ptr<lanai::processor> model(lanai::core_config config, bool lockstep, std::span<std::uint8_t> sram,
+                                        lanai::device_port& devices) {
+    config.lockstep = lockstep;
+    return std::make_unique<lanai::core>(config, sram, devices);
+}
+void firmware_model(benchmark::State& state) {
+    firmware(state, 20'000, [](const auto& c, auto sram, auto& d) { return model(c, false, sram, d); });
+}
+void firmware_model_lockstep(benchmark::State& state) {
+    firmware(state, 1, [](const auto& c, auto sram, auto& d) { return model(c, true, sram, d); });
+}
+void firmware_rtl(benchmark::State& state) {
+    firmware(state, 1, [](const auto& c, auto sram, auto& d) {
+        return rtl::make_lanai(c, sram, d, sim::clock_domain::from_mhz(133));
+    });
+}
+BENCHMARK(firmware_model);
+BENCHMARK(firmware_model_lockstep);
+BENCHMARK(firmware_rtl);
 
 }  // namespace
 }  // namespace vinic

@@ -87,8 +87,9 @@ module lanai
     logic [4:0] w_register_q  /*verilator public_flat_rd*/;
     logic [31:0] w_value_q  /*verilator public_flat_rd*/;
 
-    logic [31:0] sram_bytes;
-    assign sram_bytes = {8'd0, sram_words, 3'd0};
+    function automatic logic in_sram(input logic [31:3] address);
+        return address < {8'd0, sram_words};
+    endfunction
 
     // --- X: decode and operands
 
@@ -97,12 +98,10 @@ module lanai
     logic [31:0] a, b, rd_value;
 
     function automatic logic [31:0] operand(input logic [4:0] number);
-        case (number)
-            5'd0: return 32'd0;
-            5'd1: return 32'hFFFF_FFFF;
-            reg_pc: return pc_q;
-            default: return w_valid_q && w_register_q == number ? w_value_q : registers_q[number];
-        endcase
+        return number == 5'd0 ? 32'd0 :
+            number == 5'd1 ? 32'hFFFF_FFFF :
+            number == reg_pc ? pc_q :
+            w_valid_q && w_register_q == number ? w_value_q : registers_q[number];
     endfunction
 
     always_comb begin
@@ -161,7 +160,7 @@ module lanai
 
     always_comb begin
         busy = owed_q != '0 || special_q != '0;
-        fetch_fault = pc_q[1:0] != '0 || pc_q >= sram_bytes;
+        fetch_fault = pc_q[1:0] != '0 || !in_sram(pc_q[31:3]);
         reads_loaded = loading_q != '0 &&
             (control.rs1 == loading_q || control.rs2 == loading_q || (control.store && control.rd == loading_q));
         waiting = reads_loaded && interlock_q != load_use_clocks && !fetch_fault;
@@ -172,7 +171,7 @@ module lanai
         access_size = control.size;
         misaligned = (access_size == size_word && access_address[1:0] != '0) ||
             (access_size == size_half && access_address[0]);
-        access_special = access_address >= sram_bytes;
+        access_special = !in_sram(access_address[31:3]);
 
         trap = trap_none;
         if (ready) begin
@@ -251,7 +250,7 @@ module lanai
         second = loads_pc ? w_value_q : second_q;
         same_line = x_valid_q && next_q[31:3] == pc_q[31:3] && (wide_slots || next_q[2] == pc_q[2]);
         fetch_address = next_q[22:3];
-        fetch_valid = advance && !same_line && next_q < sram_bytes;
+        fetch_valid = advance && !same_line && in_sram(next_q[31:3]);
 
         stores_here = issue && control.store && access_address[31:3] == next_q[31:3];
         stored_mask = {{8{access_lanes[3]}}, {8{access_lanes[2]}}, {8{access_lanes[1]}}, {8{access_lanes[0]}}, 32'd0};

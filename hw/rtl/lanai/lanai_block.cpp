@@ -187,6 +187,7 @@ bool lanai_block::clock(bool kernel_time) {
     }
     if (const auto kind = trapping()) {
         trap_ = report(*kind);
+        if (pins_.trap != 0) evaluate_clock(*this, pins_);
         return true;
     }
     if (pins_.access_valid) {

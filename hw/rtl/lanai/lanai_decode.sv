@@ -13,7 +13,8 @@ module lanai_decode
     logic [4:0] rd, rs1, rs2, j;
     logic [2:0] bbb;
     logic f, h;
-    logic [31:0] absolute, offset16, offset10;
+    logic [20:0] absolute;
+    logic [31:0] offset16, offset10;
 
     always_comb begin
         rd = word[27:23];
@@ -23,7 +24,7 @@ module lanai_decode
         j = word[7:3];
         f = word[17];
         h = word[16];
-        absolute = {11'd0, word[22:18], word[15:0]};
+        absolute = {word[22:18], word[15:0]};
         offset16 = {{16{word[15]}}, word[15:0]};
         offset10 = {{22{word[9]}}, word[9:0]};
     end
@@ -144,7 +145,7 @@ module lanai_decode
                 control.rd = rd;
                 control.rs1 = spls ? rs1 : 5'd0;
                 control.has_immediate = 1'b1;
-                control.immediate = f ? absolute : {absolute[31:2], 2'd0};
+                control.immediate = {11'd0, absolute[20:2], f ? absolute[1:0] : 2'd0};
                 control.memory = !f || h;
                 control.store = f ? spls && word[13] : h;
                 control.pre = f ? spls && word[11] : 1'b1;
