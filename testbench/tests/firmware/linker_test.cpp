@@ -99,7 +99,31 @@ TEST_F(linking, order_of_memory_and_symbols_of_the_linker) {
     EXPECT_EQ(i.function_at(word(i, at("__init_array_start")))->name, "_GLOBAL__sub_I_body.cpp");
     EXPECT_EQ(word(i, 0),
               lanai::encode({.format = lanai::form::br, .immediate = static_cast<std::int32_t>(at("body"))}));
-    EXPECT_EQ(i.end(), at("__bss_end") / 4 * 4);
+    EXPECT_EQ(i.end(), at("__stack_top"));
+}
+
+// What is aligned to a large power of two stands behind the rest, whatever the order in the objects.
+TEST_F(linking, memory_is_in_order_of_its_alignment) {
+    const auto object = compile("a.s", R"(
+        .section .text._start,"ax",@progbits
+        .globl _start
+    _start:
+        .long page
+        .long word
+        .section .bss.page,"aw",@nobits
+        .balign 4096
+        .globl page
+    page:
+        .zero 4096
+        .section .bss.word,"aw",@nobits
+        .balign 4
+        .globl word
+    word:
+        .zero 4
+    )");
+    const image i = linked({object});
+    EXPECT_LT(*i.address_of("word"), 4096u);
+    EXPECT_EQ(*i.address_of("page"), 4096u);
 }
 
 // Each relocation against a symbol of known address.

@@ -86,8 +86,8 @@ TEST(myvia_message, pushed_into_the_card) {
         EXPECT_EQ(card.wait(from, from.send), (completion{done_send, length, 0}));
         EXPECT_EQ(card.read(memory, memory.address + 0x1100 + 0x400 * number++, length), data);
         EXPECT_EQ(card.dma_reads[1], payloads) << length;
-        // The first one brings the translation of its target.
-        EXPECT_EQ(card.dma_reads[0], slots + (length == 1 ? 1 : 0)) << length;
+        // The first one brings the translation of its target, unless that was looked up when it was posted.
+        EXPECT_EQ(card.dma_reads[0], slots + (length == 1 && !vinic::myvia::has_tokens ? 1 : 0)) << length;
     }
     EXPECT_TRUE(card.violations.empty());
 }
