@@ -95,13 +95,12 @@ public:
         while (now_ < until) {
             const cycle limit = events_.empty() ? until : std::min(until, events_.begin()->first);
             const run_result r = core_.run_ahead(limit);
-            if (r.reason == stop_reason::device_access && r.at < limit) {
-                core_.sync(now_ = r.at);
+            core_.sync(now_ = std::min(r.at, limit));
+            ASSERT_FALSE(core_.pending_trap().has_value());
+            if (r.reason == stop_reason::device_access && now_ < limit) {
                 core_.execute_device_access(now_);
                 continue;
             }
-            core_.sync(now_ = limit);
-            ASSERT_FALSE(core_.pending_trap().has_value());
             while (!events_.empty() && events_.begin()->first <= now_)
                 events_.extract(events_.begin()).mapped()();
         }
