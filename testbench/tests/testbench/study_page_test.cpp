@@ -152,7 +152,7 @@ TEST_F(study_page, heat_map_front_and_stages_of_a_real_study) {
          "workload: pingpong\narguments: {sizes: [8, 64], count: 3}\naxes:\n"
          " - nic.lanai.clock_mhz: [66, 133]\n - bus.clock_mhz: [33, 66]\n"
          "metrics: [latency_us, account.*.mean]\n");
-    EXPECT_EQ(parts(in), json({"tradeoff", "curves", "heat", "account", "results"}));
+    EXPECT_EQ(parts(in), json({"curves", "heat", "account", "tradeoff", "results"}));
     // The stages of each bar add up to what the account says of the whole.
     const json stages = data_of_chart(in, "account", "d.data[1]");
     double sum = 0;
@@ -229,6 +229,8 @@ TEST(study_page_file, needs_nothing_from_elsewhere) {
          {"src=\"http", "href=\"http", "@import", "url(", "@data@", "@page.css@", "@chart.js@"})
         EXPECT_EQ(page.find(outside), std::string::npos) << outside;
     EXPECT_NE(page.find("Chart.js v"), std::string::npos);
+    EXPECT_NE(page.find("\"published\":[]"), std::string::npos)
+        << "nobody published figures of this workload";
 }
 
 }  // namespace
