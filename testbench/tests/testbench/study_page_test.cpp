@@ -2,6 +2,7 @@
 // The page of a study in a real browser, used as a reader would use it.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 
@@ -164,6 +165,11 @@ TEST_F(study_page, heat_map_front_and_stages_of_a_real_study) {
         "(value('nic.lanai.clock_mhz')[i] === '133' && value('bus.clock_mhz')[i] === '33' && "
         "value('size_bytes')[i] === 8) return value('account.latency.mean_ps')[i];");
     EXPECT_NEAR(sum, whole.get<double>() / 1e6, 1e-6);
+    choose(in, "account", "Stacked", "by stage");
+    const json hatched = data_of_chart(in, "account", "d.label + (d.hatch ? ' waits' : '')");
+    for (const char* stage : {"descriptor: wait for host memory waits",
+                              "data: core busy with other work waits", "doorbell: data phases"})
+        EXPECT_NE(std::ranges::find(hatched, stage), hatched.end()) << stage << "\n" << hatched;
     // A published figure of this very measurement stands beside the curves.
     EXPECT_NE(data_of_chart(in, "curves", "d.label").back().get<std::string>().find("published: "),
               std::string::npos);
