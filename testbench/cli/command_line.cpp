@@ -482,7 +482,9 @@ void add_study(CLI::App& program, request& to) {
     CLI::App& study = *program.add_subcommand("study", "Many points of a design space, in one database");
     study.require_subcommand(1);
     study.footer(
-        "Examples:\n  vinic study check my.yaml\n  vinic study run my.yaml\n  vinic study show my.yaml");
+        "Examples:\n  vinic study check my.yaml\n  vinic study run my.yaml\n  vinic study show my.yaml\n"
+        "  vinic study report my.yaml\n  vinic study sensitivity counts.yaml\n  vinic study optimise "
+        "best.yaml");
     CLI::App& check = add_study_verb(study, "check", "What a study would run, and whether it can", to.study);
     check.footer("Examples:\n  vinic study check my.yaml");
     add_study_run(study, to.study);

@@ -26,13 +26,26 @@ namespace {
 
 namespace fs = std::filesystem;
 
+using records_by_key = std::map<std::string, const study::point_record*>;
+
+/// Of a point with all of its seeds: the first that is not well.
+std::string status_of(const study::plan& points, std::size_t first, std::size_t seeds,
+                      const records_by_key& known) {
+    for (std::size_t index = first; index < first + seeds; ++index) {
+        const auto found = known.find(points.at(index).key);
+        if (found == known.end()) return "to do";
+        if (found->second->status != "done") return found->second->status;
+    }
+    return "done";
+}
+
 /// The points of a search with what they gave; a point stands for all of its seeds.
 struct measured_points {
     struct entry {
         std::size_t number;  ///< of the point with the first seed, from 1
         study::point at;
         std::string command;
-        std::string status;  ///< "to do" when it did not run, why not when it did not end well
+        std::string status;  ///< "to do" when a seed did not run, why not when one did not end well
         std::optional<std::vector<double>> values;  ///< of the goals
         bool best = false;                          ///< no other one beats it in all goals
     };
@@ -44,11 +57,9 @@ struct measured_points {
         std::vector<study::costs> costs;
         for (std::size_t i = 0; i * of.seeds() < points.points().points.size(); ++i) {
             const std::size_t index = i * of.seeds();
-            const auto planned = points.at(index);
-            const auto found = known.find(planned.key);
-            all.push_back(
-                {index + 1, points.points().points[index], "vinic " + study::shell_text(planned.command()),
-                 found == known.end() ? "to do" : found->second->status, of.values(points, i, known)});
+            all.push_back({index + 1, points.points().points[index],
+                           "vinic " + study::shell_text(points.at(index).command()),
+                           status_of(points, index, of.seeds(), known), of.values(points, i, known)});
             costs.push_back(of.cost(all.back().values));
         }
         for (const std::size_t i : study::front_of(costs)) all[i].best = true;

@@ -2,6 +2,7 @@
 #include "testbench/report/study_report.h"
 
 #include <map>
+#include <set>
 #include <utility>
 
 #include "testbench/cli/study_paths.h"
@@ -11,10 +12,22 @@
 #include "testbench/study/perturbation.h"
 #include "testbench/study/search.h"
 #include "testbench/study/study_table.h"
+#include "traces/stage.h"
 
 namespace vinic::testbench {
 
 namespace {
+
+/// Stages in which the message waits, by name.
+std::set<std::string> waiting_stages() {
+    std::set<std::string> all;
+    for (std::size_t part = 0; part < traces::journey_names.size(); ++part)
+        for (std::size_t what = 0; what < traces::activities; ++what) {
+            const traces::stage one{static_cast<traces::journey>(part), static_cast<traces::activity>(what)};
+            if (traces::is_wait(one)) all.insert(traces::name_of(one));
+        }
+    return all;
+}
 
 json columns_of(const study::study_table& table) {
     json columns = json::array();
@@ -29,6 +42,9 @@ json columns_of(const study::study_table& table) {
         add(table.keys[i], "key", [i](const auto& line) { return line.keys[i]; });
     for (std::size_t i = 0; i < table.metrics.size(); ++i)
         add(table.metrics[i], "metric", [i](const auto& line) { return line.metrics[i]; });
+    const auto waiting = waiting_stages();
+    for (json& column : columns)
+        if (const auto stage = study::stage_of(column["name"])) column["waits"] = waiting.contains(*stage);
     return columns;
 }
 

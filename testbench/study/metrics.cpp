@@ -12,6 +12,9 @@ namespace vinic::testbench::study {
 
 namespace {
 
+/// Of stages that overlap with others.
+const std::string beside_prefix = "beside.";
+
 void add_results(std::vector<metric>& to, const json& rows) {
     std::size_t number = 0;
     for (const json& row : rows) {
@@ -37,7 +40,8 @@ void add_account(std::vector<metric>& to, const json& sizes, const std::string& 
     std::size_t number = 0;
     for (const json& of : sizes) {
         ++number;
-        for (const auto& [part, prefix] : {std::pair{"stages", ""}, {"beside", "beside."}})
+        for (const auto& [part, prefix] :
+             {std::pair<const char*, std::string>{"stages", ""}, {"beside", beside_prefix}})
             for (const json& row : of[part]) {
                 const std::string name = prefix + row["stage"].get<std::string>();
                 if (metric_matches(stage, name))
@@ -57,6 +61,13 @@ std::optional<std::pair<std::string, std::string>> account_metric(const std::str
     const std::string kind = name.substr(dot + 1);
     if (std::ranges::find(account_kinds, kind) == account_kinds.end()) return std::nullopt;
     return std::pair{name.substr(account_prefix.size(), dot - account_prefix.size()), kind + "_ps"};
+}
+
+std::optional<std::string> stage_of(const std::string& metric) {
+    const std::size_t dot = metric.rfind('.');
+    if (!metric.starts_with(account_prefix) || metric.starts_with(account_prefix + beside_prefix))
+        return std::nullopt;
+    return metric.substr(account_prefix.size(), dot - account_prefix.size());
 }
 
 bool metric_matches(const std::string& wanted, const std::string& name) {

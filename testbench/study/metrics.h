@@ -28,6 +28,9 @@ struct metric {
 /// "account.STAGE.KIND" -> STAGE (a pattern) and the key in the account, as "median_ps".
 std::optional<std::pair<std::string, std::string>> account_metric(const std::string& name);
 
+/// "account.STAGE.median_ps" -> STAGE, where that is on the way of the message.
+std::optional<std::string> stage_of(const std::string& metric);
+
 /// Whether a name of the model is meant by a metric: it is equal, or a pattern with * and ? fits.
 bool metric_matches(const std::string& wanted, const std::string& name);
 

@@ -12,7 +12,7 @@ const account = (() => {
   const choice = {x: varying.filter(c => c.name !== 'seed').sort((a, b) => b.distinct.length - a.distinct.length)[0] || inputs[0], kind: kinds.includes('mean') ? 'mean' : kinds[0], by: 'part'};
   if (!choice.x) return null;
   const rest_of = new selection(c => c.distinct[0]), hidden = new Set();
-  const waits = stage => /: wait/.test(stage);
+  const waiting = new Set(stages.filter(s => s.column.waits).map(s => s.stage)).add('waiting');
 
   const controls = update => [
     select('Bars of', varying.map(c => [c.heading, c]), choice.x, c => { choice.x = c; update(); }),
@@ -31,7 +31,7 @@ const account = (() => {
   function draw() {
     const rest = besides(choice.x), bars = choice.x.distinct.length ? choice.x.distinct : [...new Set(choice.x.values)];
     const of_kind = stages.filter(s => s.kind === choice.kind);
-    const name_of = s => choice.by === 'stage' ? s.stage : choice.by === 'waits' ? (waits(s.stage) ? 'waiting' : 'work') : s.part;
+    const name_of = s => choice.by === 'stage' ? s.stage : choice.by === 'waits' ? (s.column.waits ? 'waiting' : 'work') : s.part;
     const sums = new Map(), counts = new Map(), line_of = new Map();
     for (let i = 0; i < lines; ++i) {
       const at = bars.indexOf(choice.x.values[i]);
@@ -49,7 +49,7 @@ const account = (() => {
       const n = choice.by === 'stage' ? parts.indexOf(label.split(':')[0]) : i;
       const colour = colours[n % colours.length];
       return {label, data: us.map((v, at) => v / (counts.get(at) || 1)), hidden: hidden.has(label), colour, stack: 'message',
-        hatch: waits(label) || label === 'waiting', backgroundColor: waits(label) || label === 'waiting' ? hatched(colour) : colour,
+        hatch: waiting.has(label), backgroundColor: waiting.has(label) ? hatched(colour) : colour,
         borderColor: style('--back'), borderWidth: choice.by === 'stage' ? .5 : 1};
     });
     const totals = bars.map((_, at) => datasets.reduce((sum, set) => sum + set.data[at], 0));

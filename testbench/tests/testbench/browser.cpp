@@ -5,12 +5,13 @@
 
 #include <arpa/inet.h>
 #include <signal.h>
+#include <strings.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
 #include <cstdlib>
 #include <fstream>
 #include <stdexcept>
@@ -31,12 +32,22 @@ std::string read_line(int from) {
     return line;
 }
 
-std::string read_all(int from) {
-    std::string text;
-    std::array<char, 65536> part;
-    for (ssize_t n; (n = ::read(from, part.data(), part.size())) > 0;)
-        text.append(part.data(), static_cast<std::size_t>(n));
-    return text;
+/// The body of an answer of HTTP, which is as long as its head says: chromedriver keeps connections open.
+std::string read_body(int from) {
+    std::size_t length = 0;
+    for (std::string line = read_line(from); line != "\r\n"; line = read_line(from)) {
+        if (line.empty()) throw std::runtime_error("chromedriver does not answer");
+        static const std::string key = "content-length:";
+        if (::strncasecmp(line.c_str(), key.c_str(), key.size()) == 0)
+            length = std::stoul(line.substr(key.size()));
+    }
+    std::string body(length, '\0');
+    for (std::size_t done = 0; done < length;) {
+        const ssize_t n = ::read(from, body.data() + done, length - done);
+        if (n <= 0) throw std::runtime_error("chromedriver does not answer");
+        done += static_cast<std::size_t>(n);
+    }
+    return body;
 }
 
 std::string base64(const std::string& text) {
@@ -112,9 +123,11 @@ json browser::ask(const std::string& method, const std::string& path, const json
     to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     if (::connect(connection.number, reinterpret_cast<const sockaddr*>(&to), sizeof to) != 0)
         throw std::runtime_error("chromedriver is gone");
+    const timeval patience{.tv_sec = 120};
+    ::setsockopt(connection.number, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
     const std::string text = body.is_null() ? "" : body.dump();
     const std::string request = fmt::format(
-        "{} {} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\n"
+        "{} {} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
         "Content-Length: {}\r\n\r\n{}",
         method, path, text.size(), text);
     for (std::size_t sent = 0; sent < request.size();) {
@@ -123,10 +136,7 @@ json browser::ask(const std::string& method, const std::string& path, const json
         if (n <= 0) throw std::runtime_error("chromedriver is gone");
         sent += static_cast<std::size_t>(n);
     }
-    const std::string answer = read_all(connection.number);
-    const std::size_t head = answer.find("\r\n\r\n");
-    if (head == std::string::npos) throw std::runtime_error("no answer to " + path);
-    const json value = json::parse(answer.substr(head + 4))["value"];
+    const json value = json::parse(read_body(connection.number))["value"];
     if (value.is_object() && value.contains("error"))
         throw std::runtime_error(fmt::format("{}: {}", path, value["message"].get<std::string>()));
     return value;

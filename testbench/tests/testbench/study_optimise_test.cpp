@@ -93,6 +93,29 @@ TEST_F(study_optimise_test, points_of_others_are_answered_and_kept) {
     EXPECT_EQ(front[0]["goals"]["rise_us"], 904) << "the best, whoever asked for it";
 }
 
+TEST_F(study_optimise_test, seeds_are_runs_of_one_point) {
+    vinic.write(
+        "t.lua",
+        "description \"Differs by seed\"\nlocal n = argument { name = \"n\", default = 1, help = \"One\" }\n"
+        "process(0, function()\n    row(\"size_bytes\", 8, \"rise_us\", n + math.random(0, 1000))\n"
+        "    if n == 9 then error(\"as told\") end\nend)\n");
+    vinic.write(
+        "s.yaml",
+        "workload: ./t.lua\nrepeats: 3\naxes: [{arguments.n: [1, 2, 9]}]\noptimise: {minimise: rise_us}\n");
+    vinic.write("p.json", R"([{"arguments.n": 1}, {"arguments.n": 9}])");
+    const auto outcome = vinic.run("study tell s.yaml p.json --json");
+    EXPECT_EQ(outcome.status, 1);
+    const json points = json::parse(outcome.output)["points"];
+    EXPECT_EQ(points[0]["status"], "done");
+    EXPECT_EQ(points[1]["status"], "bad input");
+    EXPECT_TRUE(points[1]["goals"]["rise_us"].is_null());
+    double sum = 0;
+    const json rows = json::parse(vinic.run("study export s.yaml --json").output)["rows"];
+    for (const json& row : rows)
+        if (row["arguments.n"] == "1") sum += row["rise_us"].get<double>();
+    EXPECT_DOUBLE_EQ(points[0]["goals"]["rise_us"].get<double>(), sum / 3) << "their mean";
+}
+
 TEST_F(study_optimise_test, wrong_requests_are_one_line) {
     search("budget: 4, population: 4");
     vinic.write("p.json", R"([{"arguments.n": 41, "arguments.m": 5}])");

@@ -2,8 +2,10 @@
 // The page of a study in a real browser, used as a reader would use it.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
+#include <vector>
 
 #include "testbench/report/json.h"
 #include "testbench/tests/testbench/browser.h"
@@ -152,7 +154,7 @@ TEST_F(study_page, heat_map_front_and_stages_of_a_real_study) {
          "workload: pingpong\narguments: {sizes: [8, 64], count: 3}\naxes:\n"
          " - nic.lanai.clock_mhz: [66, 133]\n - bus.clock_mhz: [33, 66]\n"
          "metrics: [latency_us, account.*.mean]\n");
-    EXPECT_EQ(parts(in), json({"tradeoff", "curves", "heat", "account", "results"}));
+    EXPECT_EQ(parts(in), json({"curves", "heat", "account", "tradeoff", "results"}));
     // The stages of each bar add up to what the account says of the whole.
     const json stages = data_of_chart(in, "account", "d.data[1]");
     double sum = 0;
@@ -164,6 +166,12 @@ TEST_F(study_page, heat_map_front_and_stages_of_a_real_study) {
         "(value('nic.lanai.clock_mhz')[i] === '133' && value('bus.clock_mhz')[i] === '33' && "
         "value('size_bytes')[i] === 8) return value('account.latency.mean_ps')[i];");
     EXPECT_NEAR(sum, whole.get<double>() / 1e6, 1e-6);
+    choose(in, "account", "Stacked", "by stage");
+    const auto stages_shown =
+        data_of_chart(in, "account", "d.label + (d.hatch ? ' waits' : '')").get<std::vector<std::string>>();
+    for (const char* stage : {"descriptor: wait for host memory waits",
+                              "data: core busy with other work waits", "doorbell: data phases"})
+        EXPECT_NE(std::ranges::find(stages_shown, std::string(stage)), stages_shown.end()) << stage;
     // A published figure of this very measurement stands beside the curves.
     EXPECT_NE(data_of_chart(in, "curves", "d.label").back().get<std::string>().find("published: "),
               std::string::npos);
@@ -229,6 +237,8 @@ TEST(study_page_file, needs_nothing_from_elsewhere) {
          {"src=\"http", "href=\"http", "@import", "url(", "@data@", "@page.css@", "@chart.js@"})
         EXPECT_EQ(page.find(outside), std::string::npos) << outside;
     EXPECT_NE(page.find("Chart.js v"), std::string::npos);
+    EXPECT_NE(page.find("\"published\":[]"), std::string::npos)
+        << "nobody published figures of this workload";
 }
 
 }  // namespace
