@@ -177,6 +177,12 @@ std::vector<std::string> slurm_engine::sbatch_options(const submission& of) cons
                                  fmt::format("--mem={}M", (options_.limits.memory_bytes + 0xfffff) >> 20),
                                  "--ntasks=1",
                                  "--cpus-per-task=1"};
+    std::vector<std::string> still_there;
+    for (const auto& earlier : jobs_)
+        if (!earlier.alive.empty()) still_there.push_back(earlier.number);
+    // A limit holds for all tasks of the study.
+    if (options_.tasks_at_a_time != 0 && !still_there.empty())
+        all.push_back(fmt::format("--dependency=afterany:{}", fmt::join(still_there, ":")));
     all.insert(all.end(), options_.sbatch.begin(), options_.sbatch.end());
     return all;
 }
