@@ -91,6 +91,7 @@ const std::vector<group>& groups_of_node() {
           {"nic*.lanai.state"},
           {"nic*.registers.isr", hexadecimal},
           {"nic*.registers.interrupt"}}},
+        {"core in RTL", violet, true, {{"nic*.lanai.rtl.*", hexadecimal}}},
         {"SRAM", indigo, true, {{"nic*.sram.*.grant"}}},
         {"link",
          red,

@@ -39,12 +39,14 @@ public:
 
     sim::counter<sim::unit::clocks> edges{*this, "edges", "clocks that were evaluated"};
 
+    sim::value_probe f_pc{*this, "f_pc", 32, "address of the word in stage F"};
+    sim::value_probe x_pc{*this, "x_pc", 32, "address of the word in stage X"};
     sim::value_probe flags{*this, "flags", 4, "N Z V C"};
     sim::value_probe owed{*this, "owed", 3, "slots of the SRAM that the instruction issued last still waits for"};
     sim::value_probe special{*this, "special", 7, "clocks that its access to a special register still takes"};
     sim::value_probe interlock{*this, "interlock", 3, "clocks that an instruction has waited for the load before it"};
-    sim::value_probe loaded_register{*this, "loaded_register", 5, "register that the last stage writes, 0: none"};
-    sim::value_probe loaded_value{*this, "loaded_value", 32, "what the last stage writes"};
+    sim::value_probe w_register{*this, "w_register", 5, "register that stage W writes, 0: none"};
+    sim::value_probe w_value{*this, "w_value", 32, "what stage W writes"};
 
     const lanai::core_config& config() const override { return config_; }
     void reset(cycle at) override;
@@ -87,6 +89,8 @@ private:
     }
     std::uint32_t value_of(unsigned number) const;
     unsigned access_bytes() const { return 1u << pins_.access_size; }
+    /// No clock until reset: the core halted at a trap, or the simulator stopped it.
+    bool stands() const { return pins_.quiet || trap_; }
     bool loads() const { return pins_.access_valid && !pins_.access_write; }
     cycle cycle_of(slot s) const { return s / config_.slots_per_cycle; }
     slot first_slot(cycle c) const { return c * config_.slots_per_cycle; }
@@ -156,14 +160,14 @@ void lanai_block::reset(cycle at) {
 
 lanai::run_result lanai_block::run_ahead(cycle enough, cycle) {
     // Not before its time: what somebody does until then must be seen.
-    while (!trap_ && next_ < std::min(enough, synced_to_ + 1))
+    while (!stands() && next_ < std::min(enough, synced_to_ + 1))
         if (!clock(false)) return {lanai::stop_reason::device_access, next_};
     if (trap_) return {lanai::stop_reason::trap, trap_->at};
     return {lanai::stop_reason::limit, next_};
 }
 
 void lanai_block::sync(cycle now) {
-    while (!trap_ && next_ < now)
+    while (!stands() && next_ < now)
         if (!clock(false))
             throw std::logic_error(
                 fmt::format("core synced to cycle {} past its register access in cycle {}", now, next_));
@@ -338,7 +342,7 @@ void lanai_block::set_slot_pattern(lanai::sram_port port, const lanai::slot_patt
     schedule_.restart(cursor_, port);
 }
 
-/// What the last stage still holds counts as written.
+/// What stage W still holds counts as written.
 std::uint32_t lanai_block::value_of(unsigned number) const {
     const auto& core = *pins_.rootp;
     if (number == lanai::reg_zero) return 0;
@@ -386,12 +390,14 @@ void lanai_block::on_region(std::vector<std::uint16_t> regions,
 
 void lanai_block::show(sim::picoseconds at) {
     const auto& core = *pins_.rootp;
+    f_pc.set(at, core.lanai__DOT__next_q);
+    x_pc.set(at, pins_.pc);
     flags.set(at, core.lanai__DOT__flags_q);
     owed.set(at, core.lanai__DOT__owed_q);
     special.set(at, core.lanai__DOT__special_q);
     interlock.set(at, core.lanai__DOT__interlock_q);
-    loaded_register.set(at, core.lanai__DOT__w_valid_q ? core.lanai__DOT__w_register_q : 0);
-    loaded_value.set(at, core.lanai__DOT__w_value_q);
+    w_register.set(at, core.lanai__DOT__w_valid_q ? core.lanai__DOT__w_register_q : 0);
+    w_value.set(at, core.lanai__DOT__w_value_q);
 }
 
 }  // namespace
