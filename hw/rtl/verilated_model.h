@@ -49,25 +49,25 @@ void reset(const sim::module& block, Model& model) {
     evaluate(block, model);
 }
 
-/// Writes down what of the RTL a test has exercised (testbench/rtl_coverage), before the model goes: to be
-/// declared after it. Without coverage, nothing.
+/// To be declared after a model, so that it goes before it: makes the model's context the current one, into
+/// which the model's destructor looks, and writes down what of the RTL a test has exercised
+/// (testbench/rtl_coverage).
 class coverage_writer {
 public:
-#if VM_COVERAGE
     explicit coverage_writer(VerilatedContext& context) : context_(context) {}
     ~coverage_writer() {
+        Verilated::threadContextp(&context_);
+#if VM_COVERAGE
         static unsigned files = 0;
         if (const char* folder = std::getenv("VINIC_RTL_COVERAGE"))
             context_.coveragep()->write(fmt::format("{}/{}.dat", folder, files++).c_str());
+#endif
     }
     coverage_writer(const coverage_writer&) = delete;
     coverage_writer& operator=(const coverage_writer&) = delete;
 
 private:
     VerilatedContext& context_;
-#else
-    explicit coverage_writer(VerilatedContext&) {}
-#endif
 };
 
 }  // namespace vinic::rtl
