@@ -155,7 +155,9 @@ void protocol_checker::pci_rules(const bus_clock& w) {
     if (before_.stop && before_.frame && !w.stop) broken(w.clock, "STOP# rises before FRAME#");
     if (w.stop && w.irdy && !t_->stop) {
         t_->stop = w.clock;
-        if (t_->owner) released_ = {*t_->owner, w.clock + 1, w.clock + released_clocks};
+        // Who asks only now has had REQ# off since its address phase.
+        const bool asking = t_->owner && (w.req >> *t_->owner & 1) != 0;
+        if (t_->owner) released_ = {*t_->owner, w.clock + 1, w.clock + (asking ? released_clocks : 1)};
     }
     if (w.irdy && w.trdy) pci_data(w);
     const std::uint64_t limit = t_->phases == 0 ? bus_.initial_limit_clocks : later_limit_clocks;

@@ -370,6 +370,7 @@ void pci_bus::check_request(const active& a) const {
 void pci_bus::publish(const tenure& of, pci_extension& pci) {
     pci.schedule = of.clocks();
     pci.ending = of.ending();
+    pci.course = &of;
     auto& s = pci.schedule;
     const auto& clock = properties_.clock;
     if (properties_.free) {

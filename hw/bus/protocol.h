@@ -10,6 +10,8 @@
 
 namespace vinic::bus {
 
+class tenure;
+
 /// The types of our protocol: generic payload and tlm_phase, with phases of our own, because the base
 /// protocol knows no retry, no partial transfer and no target that later becomes initiator. The payload
 /// belongs to the initiator, who keeps it alive from `request` to `end_of_tenure`; no memory manager.
@@ -152,6 +154,8 @@ public:
     // The bus's part.
     tenure_schedule schedule;
     ending_kind ending = ending_kind::complete;
+    /// What `schedule` was taken from, during `data` and `cut`: for who drives pins clock by clock.
+    const tenure* course = nullptr;
     std::uint64_t repeats = 0;  ///< with `repeated`
 
     /// Every payload on this bus has one.

@@ -29,9 +29,9 @@ tlm::tlm_sync_enum target_port::nb_transport_fw(tlm::tlm_generic_payload& payloa
         at_hand_ = &payload;
         if (!completion) pci.answer = device_.on_address(payload, pci);
     } else if (what == phase::data) {
-        completion ? completions_->on_completion_schedule(pci) : device_.on_schedule(payload, pci);
+        completion ? completions_->completions().on_completion_schedule(payload, pci) : device_.on_schedule(payload, pci);
     } else if (what == phase::cut) {
-        completion ? completions_->on_completion_cut(pci) : device_.on_cut(payload, pci);
+        completion ? completions_->completions().on_completion_cut(pci) : device_.on_cut(payload, pci);
     } else if (what == phase::repeated) {
         device_.on_repeated(pci.repeats);
     } else if (what == phase::transfer) {
@@ -46,7 +46,7 @@ tlm::tlm_sync_enum target_port::nb_transport_fw(tlm::tlm_generic_payload& payloa
 void target_port::transfer(tlm::tlm_generic_payload& payload, const pci_extension& pci, bool completion) {
     const std::span<std::uint8_t> bytes(payload.get_data_ptr(), pci.schedule.bytes);
     if (completion) {
-        completions_->on_completion(pci, bytes);
+        completions_->completions().on_completion(pci, bytes);
     } else if (is_read(pci.command, bus_.kind)) {
         device_.on_read(pci, payload.get_address(), bytes);
     } else {

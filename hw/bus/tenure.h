@@ -50,6 +50,9 @@ public:
     std::uint64_t target_ready(std::uint64_t n) const;
     std::uint64_t initiator_ready(std::uint64_t n) const;
     std::uint64_t data_clock(std::uint64_t n) const { return clocks_.first_data + n * clocks_.stride; }
+    /// From this clock on the initiator knows that it must leave (latency timer expired, GNT# gone); 0: it need
+    /// not.
+    std::uint64_t leaves() const { return leaves_; }
     /// The last clock in which FRAME# is asserted.
     std::uint64_t last_frame() const;
     /// The last clock in which IRDY# is asserted.

@@ -180,6 +180,11 @@ private:
 
 }  // namespace
 
+bus_clock wires_of(const bus_properties& bus, const tenure& what, const tlm::tlm_generic_payload& payload,
+                   std::uint64_t clock) {
+    return drawing(bus, what, payload).at(clock);
+}
+
 wires::wires(const sim::module& owner)
     : state(owner, "state", 3, "what stands on the bus", state_names),
       frame(owner, "frame_n", 1, "FRAME#, 0 = asserted"),

@@ -44,6 +44,10 @@ struct bus_clock {
     std::uint8_t cbe_floating = 0xFF;
 };
 
+/// The wires in clock `clock` of a tenure; AD of data phases as far as the payload holds the bytes by now.
+bus_clock wires_of(const bus_properties& bus, const tenure& what, const tlm::tlm_generic_payload& payload,
+                   std::uint64_t clock);
+
 /// The probes of a bus: each wire clock by clock, from the closed form of a tenure, and only when somebody
 /// watches. A tenure is reported when its data have moved, since only then AD is known; REQ# as it
 /// happens, GNT# when it is asserted and, if it moves during a tenure, at the end of that. The wires of a

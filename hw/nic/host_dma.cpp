@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/nic/host_dma.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-
-#include "hw/nic/bytes.h"
+#include "hw/nic/chain_walker.h"
+#include "hw/rtl/pcix_dma/chains_block.h"
 
 namespace vinic::nic {
 
@@ -16,12 +13,21 @@ void host_dma::pulse(std::uint32_t channels) {
 
 void host_dma::reset() {
     memory_.host_dma.reset();
-    busy_.clear();
-    for (dma_channel* c : channels_) c->reset();
+    for (dma_channel* c : channels_) c->abandon();
+    controller_->reset();
+}
+
+dma_controller::settings host_dma::how() const {
+    return {.engines = static_cast<unsigned>(engines),
+            .fixed_priority = arbitration.get() == "fixed",
+            .fifo_bytes = static_cast<std::uint32_t>(fifo_bytes),
+            .trigger_clocks = static_cast<std::uint32_t>(trigger_clocks),
+            .setup_clocks = static_cast<std::uint32_t>(setup_clocks),
+            .finish_clocks = static_cast<std::uint32_t>(finish_clocks)};
 }
 
 host_dma::host_dma(const sc_core::sc_module_name& name, const card_clock& clock, sram& memory,
-                   special_registers& registers, bus::master& master)
+                   special_registers& registers, bus::master& master, bus::implementation how)
     : module(name),
       engines(*this,
               {.name = "engines",
@@ -72,31 +78,12 @@ host_dma::host_dma(const sc_core::sc_module_name& name, const card_clock& clock,
       memory_(memory),
       registers_(registers),
       master_(master),
-      channels_{&channel0, &channel1, &channel2, &channel3} {}
-
-bool host_dma::grantable(unsigned n) const {
-    const dma_channel& c = *channels_[n];
-    if (!c.wants_engine()) return false;
-    if (engines == 4) return true;
-    if (engines == 1) return busy_.empty();
-    return std::none_of(busy_.begin(), busy_.end(),
-                        [&](const dma_channel* b) { return b->to_card() == c.to_card(); });
-}
-
-void host_dma::arbitrate() {
-    for (unsigned i = 0; i < channel_count; ++i) {
-        const unsigned n = arbitration.get() == "fixed" ? i : (next_ + i) % channel_count;
-        if (!grantable(n)) continue;
-        busy_.push_back(channels_[n]);
-        next_ = n + 1;
-        channels_[n]->engine_granted();
-        i = ~0u;  // from the start: maybe another one can go
-    }
-}
-
-void host_dma::release_engine(const dma_channel& by) {
-    std::erase(busy_, &by);
-    if (std::ranges::any_of(channels_, &dma_channel::wants_engine)) request_engine();
+      channels_{&channel0, &channel1, &channel2, &channel3} {
+    dma_controller::surroundings& around = *this;
+    if (how == bus::implementation::rtl)
+        controller_ = rtl::make_dma_chains(around, clock.domain());
+    else
+        controller_ = std::make_unique<chain_walker>(around, clock, memory.host_dma);
 }
 
 }  // namespace vinic::nic

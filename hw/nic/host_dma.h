@@ -21,13 +21,13 @@
 #include "firmware/abi/card_map.h"
 #include "hw/bus/master.h"
 #include "hw/nic/card_clock.h"
+#include "hw/nic/dma_controller.h"
 #include "hw/nic/special_registers.h"
 #include "hw/nic/sram.h"
 #include "hw/sim/module.h"
 #include "hw/sim/parameter.h"
 #include "hw/sim/probe.h"
 #include "hw/sim/statistic.h"
-#include "hw/sim/timer.h"
 #include "hw/sim/unit.h"
 
 namespace vinic::nic {
@@ -45,10 +45,10 @@ private:
 
 class host_dma;
 
-/// One channel: its chain, and the block that it works on.
+/// One channel: its data and what is seen of it; its controller says what is done with them.
 class dma_channel : public sim::module, private bus::job_client {
 public:
-    enum class activity : std::uint8_t { idle, wait, fetch, setup, transfer, write_back, failed };
+    using activity = dma_controller::activity;
 
     dma_channel(const sc_core::sc_module_name& name, host_dma& dma, unsigned number);
 
@@ -75,37 +75,30 @@ public:
     void start(std::uint32_t host, std::uint32_t local, std::uint32_t bytes, bool to_card);
     bool busy() const { return activity_ != activity::idle && activity_ != activity::failed; }
     std::uint32_t checksum() const { return last_checksum_; }
-    void reset();
-
-    // For host_dma.
-    bool wants_engine() const { return wants_engine_; }
-    bool to_card() const { return (block_.next_and_flags & abi::dma_flag_host_to_lanai) != 0; }
-    void engine_granted();
 
 private:
+    friend class host_dma;
     struct piece {  // of a LANai-to-host block
         std::vector<std::uint8_t> bytes;
-        std::uint64_t offset = 0;
         bus::job job;
-        bool free = true;
     };
 
-    void enter(activity next);
-    void after(std::uint64_t clocks, void (dma_channel::*then)());
-    // The life of a block.
-    void next_block();
-    void begin_fetch();
-    void fetched();
-    void ask_for_engine();
-    void set_up();
+    // What the controller has done.
+    void entered(activity next);
+    void fetch_block(std::uint32_t address);
+    void check_block() const;
     void begin_transfer();
-    void begin_read();
-    void read_ahead();
-    void piece_read(piece& p);
-    void transfer_done();
-    void finish_block();
-    void fail_bus(bus::job_status status);
+    void load(std::uint64_t host, std::uint32_t local, std::uint32_t bytes);
+    void read_piece(unsigned half, std::uint32_t local, std::uint32_t bytes);
+    void send_piece(unsigned half, std::uint64_t host);
+    void transferred(bool by_registers);
+    void finished(bool by_registers);
+
+    void fetched();
+    void count_moved(std::uint64_t bytes);
+    void fail_bus();
     void abandon();
+    bool to_card() const { return (block_.next_and_flags & abi::dma_flag_host_to_lanai) != 0; }
 
     void on_burst(bus::job&, std::uint64_t offset, std::uint64_t count, const bus::tenure_schedule&) override;
     void on_cut(bus::job&, std::uint64_t offset, std::uint64_t count, const bus::tenure_schedule&) override;
@@ -115,14 +108,8 @@ private:
     host_dma& dma_;
     unsigned number_;
     activity activity_ = activity::idle;
-    std::uint64_t pulses_ = 0;
-    sim::picoseconds idle_since_ = sim::never;
-    bool direct_ = false;  // by registers: no descriptor
-    bool known_ = false;   // block_ holds the descriptor of the block to do next
-    bool wants_engine_ = false;
-    bool has_engine_ = false;
     std::uint32_t base_ = 0;
-    std::uint32_t at_ = 0;  // descriptor of the block at hand, or of the next
+    std::uint32_t at_ = 0;  // descriptor of the block at hand
     abi::dma_block block_{};
     std::array<std::uint8_t, sizeof(abi::dma_block)> raw_{};
     std::array<std::uint8_t, 4> written_back_{};
@@ -132,26 +119,24 @@ private:
     sim::picoseconds payload_began_ = 0;
 
     std::vector<std::uint8_t> buffer_;  // of a host-to-LANai block
+    std::uint32_t local_ = 0;           // and where it goes
     bus::job read_job_;
     std::uint64_t moved_ = 0;  // bytes of the block that the bus has moved
-    std::uint64_t ahead_ = 0;  // bytes read from the SRAM, or being read
     unsigned storing_ = 0;     // bursts on their way to the SRAM
     unsigned jobs_ = 0;        // that the bus has
     std::array<piece, 2> pieces_;
-    bool reading_ = false;     // the SRAM, ahead
     bool dropping_ = false;    // reset or bus error: what the bus still brings is dropped
+    bool waiting_ = false;     // a transfer begins when that is over
     std::uint64_t epoch_ = 0;  // counts these
-
-    sim::timer timer_{[this] { (this->*then_)(); }};
-    void (dma_channel::*then_)() = nullptr;
 };
 
-class host_dma : public sim::module {
+class host_dma : public sim::module, private dma_controller::surroundings {
 public:
-    static constexpr unsigned channel_count = 4;
+    static constexpr unsigned channel_count = dma_controller::channel_count;
 
     host_dma(const sc_core::sc_module_name& name, const card_clock& clock, sram& memory,
-             special_registers& registers, bus::master& master);
+             special_registers& registers, bus::master& master,
+             bus::implementation how = bus::implementation::model);
 
     sim::parameter<std::uint64_t> engines;
     sim::parameter<std::string> arbitration;
@@ -172,19 +157,29 @@ public:
 
 private:
     friend class dma_channel;
-    void request_engine() { arbitrate_.no_later_than(clock_.time_of(clock_.current(), phase::arbitrate)); }
-    void release_engine(const dma_channel& by);
-    void arbitrate();
-    bool grantable(unsigned n) const;
+    dma_controller::settings how() const override;
+    void entered(unsigned n, dma_controller::activity next) override { channels_[n]->entered(next); }
+    void fetch(unsigned n, std::uint32_t address) override { channels_[n]->fetch_block(address); }
+    void check(unsigned n) override { channels_[n]->check_block(); }
+    void begin(unsigned n) override { channels_[n]->begin_transfer(); }
+    void load(unsigned n, std::uint64_t host, std::uint32_t local, std::uint32_t count) override {
+        channels_[n]->load(host, local, count);
+    }
+    void read_piece(unsigned n, unsigned half, std::uint32_t local, std::uint32_t count) override {
+        channels_[n]->read_piece(half, local, count);
+    }
+    void send_piece(unsigned n, unsigned half, std::uint64_t host) override {
+        channels_[n]->send_piece(half, host);
+    }
+    void moved(unsigned n, bool by_registers) override { channels_[n]->transferred(by_registers); }
+    void finished(unsigned n, bool by_registers) override { channels_[n]->finished(by_registers); }
 
     const card_clock& clock_;
     sram& memory_;
     special_registers& registers_;
     bus::master& master_;
     std::array<dma_channel*, channel_count> channels_;
-    std::vector<const dma_channel*> busy_;
-    unsigned next_ = 0;  // round robin
-    sim::timer arbitrate_{[this] { arbitrate(); }};
+    std::unique_ptr<dma_controller> controller_;
 };
 
 }  // namespace vinic::nic

@@ -30,6 +30,7 @@ public:
     sim::parameter<std::string> chip;
     sim::parameter<std::uint64_t> clock_mhz;         // lanai.clock_mhz; 0: by the multiplier
     sim::parameter<std::uint64_t> clock_multiplier;  // lanai.clock_multiplier, of the bus clock
+    sim::parameter<std::string> dma_impl;            // dma.impl
 
     const chip_traits& traits;
     const card_clock clock;

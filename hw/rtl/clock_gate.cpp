@@ -11,11 +11,14 @@ clock_gate::clock_gate(const sim::clock_domain& clock, bool gated, edge_action e
 }
 
 void clock_gate::catch_up() {
+    if (inside_) return;
+    inside_ = true;
     const sim::picoseconds now = sim::now();
     while (next_ != standing && clock_.edge(next_) <= now) {
         const bool quiet = edge_(clock_.edge(next_));
         next_ = quiet && gated_ ? standing : next_ + 1;
     }
+    inside_ = false;
     arm();
 }
 

@@ -23,7 +23,8 @@ public:
     clock_gate(const sim::clock_domain& clock, bool gated, edge_action edge);
 
     /// To be called before an input changes: does the edges up to now, that of this very instant included, so
-    /// that it does not matter who is woken first.
+    /// that it does not matter who is woken first. What an edge's outputs bring about at once may call it again,
+    /// without effect.
     void catch_up();
     /// To be called after an input changed: the next edge comes.
     void wake();
@@ -36,6 +37,7 @@ private:
     bool gated_;
     edge_action edge_;
     std::uint64_t next_ = standing;
+    bool inside_ = false;  ///< an edge
     sim::timer timer_{[this] { catch_up(); }};
 };
 

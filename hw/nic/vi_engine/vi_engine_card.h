@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "hw/bus/master.h"
 #include "hw/bus/pci_bus.h"
@@ -37,6 +38,7 @@ public:
     sim::parameter<std::uint64_t> clock_multiplier;  // engine.clock_multiplier
 
     sim::parameter<std::uint64_t> memory_clocks;  // engine.memory_clocks
+    sim::parameter<std::string> dma_impl;         // dma.impl
 
     const bus::requester_id id;
 

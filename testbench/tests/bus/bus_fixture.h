@@ -183,9 +183,10 @@ public:
         bus = std::make_unique<pci_bus>("bus");
     }
 
-    master& add_master(const std::string& name, std::uint8_t device) {
+    master& add_master(const std::string& name, std::uint8_t device,
+                       implementation how = implementation::model) {
         masters.push_back(
-            std::make_unique<master>(name.c_str(), bus->properties(), requester_id{0, device, 0}));
+            std::make_unique<master>(name.c_str(), bus->properties(), requester_id{0, device, 0}, how));
         bus->attach(*masters.back());
         return *masters.back();
     }
