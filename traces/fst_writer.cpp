@@ -38,9 +38,8 @@ constexpr auto digits_of_byte = [] {
 class fst_writer : public wave_writer {
 public:
     fst_writer(const std::string& path, const wave_view& what)
-        : wave_writer(what), path_(path), file_(fstWriterCreate(path.c_str(), 1), &fstWriterClose) {
+        : wave_writer(what), path_(path), file_(create(path), &fstWriterClose) {
         if (!file_) throw sim::input_error("{}: cannot be written: {}", path, std::strerror(errno));
-        vinic_fst_error = 0;
         fstWriterSetVersion(file_.get(), "vinic");
         fstWriterSetDate(file_.get(), "");
         fstWriterSetTimescale(file_.get(), picosecond_timescale);
@@ -106,6 +105,11 @@ protected:
     }
 
 private:
+    static void* create(const std::string& path) {
+        vinic_fst_error = 0;
+        constexpr int compressed_hierarchy = 1;
+        return fstWriterCreate(path.c_str(), compressed_hierarchy);
+    }
     /// A file that is not whole stays as far as it is, readable up to a flush. The writer would end it by
     /// what it believes to have written, so it is left alone.
     void check() {

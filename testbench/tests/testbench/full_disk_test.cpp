@@ -47,7 +47,7 @@ INSTANTIATE_TEST_SUITE_P(full_disk, file_that_may_not_grow,
 // What is short enough to be written at the end only.
 TEST(full_disk, is_noticed_at_the_end_of_a_short_trace) {
     const program vinic;
-    for (const char* option : {"--log", "--pcap", "--timeline", "--itrace"}) {
+    for (const char* option : {"--log", "--pcap", "--timeline"}) {
         const auto run =
             vinic.run("run pingpong " + std::string(option) + " /dev/full --until 1us --json r.json");
         EXPECT_EQ(run.status, 2) << option;
