@@ -13,11 +13,18 @@ double seconds_of(const timeval& t) {
     return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
 }
 
-double cpu_seconds() {
+rusage usage_so_far() {
     rusage usage{};
     ::getrusage(RUSAGE_SELF, &usage);
+    return usage;
+}
+
+double cpu_seconds() {
+    const rusage usage = usage_so_far();
     return seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime);
 }
+
+constexpr std::uint64_t maxrss_unit_bytes = 1024;
 
 double seconds_between(std::chrono::steady_clock::time_point a, std::chrono::steady_clock::time_point b) {
     return std::chrono::duration<double>(b - a).count();
@@ -150,6 +157,7 @@ void runner::settle() {
 void runner::count() {
     cost_.simulated = sim::now();
     cost_.delta_cycles = sc_core::sc_delta_count();
+    cost_.peak_memory_bytes = static_cast<std::uint64_t>(usage_so_far().ru_maxrss) * maxrss_unit_bytes;
     for (const auto& one : platform_.nodes()) {
         cost_.messages += one->vipl.messages.value();
         if (one->sockets) cost_.messages += one->sockets->messages.value();

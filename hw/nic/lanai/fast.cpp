@@ -682,7 +682,8 @@ block_exit block_run<contended>::operator()() {
 block_exit core::implementation::run_fast(cycle enough, cycle limit) {
     // Slots before the next one that another port is due at are all the core's.
     const cycle quiet_until = live.cursor.next_due == never ? never : live.cursor.next_due >> slot_shift;
-    if (quiet_until > live.next_issue) {
+    constexpr cycle worth_it = 8;  // less would have to go over to the other way at once
+    if (quiet_until > live.next_issue + worth_it) {
         const block_exit why = block_run<false>(*this, enough, limit, quiet_until)();
         if (why != block_exit::limit || live.next_issue >= enough) return why;
         if (!live.ready_for_block()) return block_exit::step;
