@@ -191,10 +191,11 @@ bool tcp_connection::next_segment(host::context& on) {
 /// Calls `use` for each message of which bytes lie between these sequence numbers.
 template <typename F>
 void tcp_connection::for_each_message(std::uint32_t begin, std::uint32_t end, F use) const {
-    for (const message& one : messages_) {
-        if (distance(one.end, begin) >= 0) continue;
-        use(one);
-        if (distance(end, one.end) >= 0) return;
+    auto one = std::ranges::partition_point(
+        messages_, [&](const message& earlier) { return distance(earlier.end, begin) >= 0; });
+    for (; one != messages_.end(); ++one) {
+        use(*one);
+        if (distance(end, one->end) >= 0) return;
     }
 }
 

@@ -28,6 +28,8 @@ const testbench::design& shipped() {
 testbench::design design_of(unsigned count, const settings& values) {
     testbench::design d = shipped();
     d.nodes = {std::to_string(count), "test"};
+    if (count != 2 && d.topology.shape.text == "back_to_back")
+        testbench::apply_setting(d, "topology", "switch");
     for (const auto& [parameter, value] : values) testbench::apply_setting(d, parameter, value);
     return d;
 }

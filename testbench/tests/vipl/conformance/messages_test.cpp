@@ -3,6 +3,7 @@
 // What descriptors say and what arrives, at every level (facts vipl.md 3, 7).
 #include <optional>
 
+#include "hw/nic/ethernet/ethernet_card.h"
 #include "hw/nic/vi_engine/vi_engine_card.h"
 #include "testbench/platform/node.h"
 #include "testbench/tests/vipl/conformance/pair.h"
@@ -449,7 +450,8 @@ TEST_P(functional_bad_link, damages_no_message) {
     static constexpr unsigned count = 30;
     scene sc;
     sc.level = GetParam();
-    sc.values = {{"link.bit_error_rate", "2e-6"}};
+    // Soon enough for who waits (M-VIA's kernel takes 20 ms).
+    sc.values = {{"link.bit_error_rate", "2e-6"}, {"driver.retransmit_us", "1000"}};
     const bool reliable = GetParam() != VIP_SERVICE_UNRELIABLE;
     bool all_sent = false;
     sc.target_before = [](side& t) {
@@ -492,13 +494,15 @@ TEST_P(functional_bad_link, damages_no_message) {
 TEST_P(functional_bad_link, to_a_dead_node_ends_a_reliable_connection) {
     scene sc;
     sc.level = GetParam();
-    sc.values = {{"driver.retransmit_tries", "4"}};
+    sc.values = {{"driver.retransmit_tries", "4"}, {"driver.retransmit_us", "1000"}};
     const bool reliable = GetParam() != VIP_SERVICE_UNRELIABLE;
     sc.abandoned = true;  // no command of the target's is answered any more
     bool dead = false;
     sc.target = [&](side& t) {
         if (auto* engine = dynamic_cast<nic::vi_engine_card*>(t.in.machine.nic.get()))
             engine->halt();
+        else if (auto* plain = dynamic_cast<nic::ethernet_card*>(t.in.machine.nic.get()))
+            plain->mac.enable_receive(false);
         else
             t.in.machine.programmable()->lanai.assert_reset();
         dead = true;
