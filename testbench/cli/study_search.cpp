@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "hw/sim/error.h"
 #include "testbench/cli/output.h"
@@ -57,8 +58,9 @@ struct measured_points {
         std::vector<study::costs> costs;
         for (std::size_t i = 0; i * of.seeds() < points.points().points.size(); ++i) {
             const std::size_t index = i * of.seeds();
-            all.push_back({index + 1, points.points().points[index],
-                           "vinic " + study::shell_text(points.at(index).command()),
+            study::point at = points.points().points[index];
+            at.resize(of.space().names().size());  // without the seed
+            all.push_back({index + 1, std::move(at), "vinic " + study::shell_text(points.at(index).command()),
                            status_of(points, index, of.seeds(), known), of.values(points, i, known)});
             costs.push_back(of.cost(all.back().values));
         }

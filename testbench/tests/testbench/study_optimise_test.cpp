@@ -109,6 +109,7 @@ TEST_F(study_optimise_test, seeds_are_runs_of_one_point) {
     EXPECT_EQ(points[0]["status"], "done");
     EXPECT_EQ(points[1]["status"], "bad input");
     EXPECT_TRUE(points[1]["goals"]["rise_us"].is_null());
+    EXPECT_EQ(points[1]["values"], json({{"arguments.n", "9"}})) << "a seed is no axis";
     double sum = 0;
     const json rows = json::parse(vinic.run("study export s.yaml --json").output)["rows"];
     for (const json& row : rows)
