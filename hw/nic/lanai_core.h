@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The LANai core in the simulation kernel: lets the model (lanai::core) run ahead in slices or the RTL go clock by
-// clock, executes register accesses on their edges, and turns traps into reports (DESIGN.md, rule 2;
+// The LANai core in the simulation kernel: lets the model (lanai::core) run ahead in slices or the RTL go
+// clock by clock, executes register accesses on their edges, and turns traps into reports (DESIGN.md, rule 2;
 // hw/nic/lanai/processor.h has the timing).
 #pragma once
 

@@ -49,9 +49,9 @@ void reset(const sim::module& block, Model& model) {
     evaluate(block, model);
 }
 
-/// What is due before a model goes, so to be declared after it. Verilator 5.006 looks for the model's scopes in the
-/// context of the thread, which is that of the model made last, and may be gone. And what of the RTL a test has exercised
-/// is written down (testbench/rtl_coverage).
+/// What is due before a model goes, so to be declared after it. Verilator 5.006 looks for the model's scopes
+/// in the context of the thread, which is that of the model made last, and may be gone. And what of the RTL a
+/// test has exercised is written down (testbench/rtl_coverage).
 class coverage_writer {
 public:
     explicit coverage_writer(VerilatedContext& context) : context_(context) {}

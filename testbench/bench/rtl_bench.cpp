@@ -123,8 +123,8 @@ void firmware(benchmark::State& state, lanai::cycle slice, const lanai::testing:
     state.counters["clocks/s"] = benchmark::Counter(static_cast<double>(now), benchmark::Counter::kIsRate);
     state.counters["CPI"] = static_cast<double>(now) / static_cast<double>(card.core().counters().retired);
 }
-std::unique_ptr<lanai::processor> model(lanai::core_config config, bool lockstep, std::span<std::uint8_t> sram,
-                                        lanai::device_port& devices) {
+std::unique_ptr<lanai::processor> model(lanai::core_config config, bool lockstep,
+                                        std::span<std::uint8_t> sram, lanai::device_port& devices) {
     config.lockstep = lockstep;
     return std::make_unique<lanai::core>(config, sram, devices);
 }

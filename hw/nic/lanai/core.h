@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The LANai core: executes firmware ahead of the simulation kernel, exactly (DESIGN.md, rule 2), with the timing
-// and by the protocol of processor.h. No SystemC here.
+// The LANai core: executes firmware ahead of the simulation kernel, exactly (DESIGN.md, rule 2), with the
+// timing and by the protocol of processor.h. No SystemC here.
 #pragma once
 
 #include <cstddef>

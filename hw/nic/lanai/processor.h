@@ -4,26 +4,29 @@
 // Time is the number of an edge of the LANai clock; whoever wraps the processor turns edges into picoseconds.
 //
 // Timing of one instruction, with `issue` the cycle in which it issues:
-//   1. issue = next issue cycle, plus 1 when it reads the register that the instruction right before it loads (or
-//      sets by SLI): the load-use interlock (facts A7, A16).
-//   2. It takes SRAM slots one after the other, each the first slot at or after the later of issue *
-//      slots_per_cycle and the slot after the one before, that no other port has: first one to fetch, when the
-//      aligned slot_bytes that hold it are not the ones fetched last; then those of its data access, when that is
-//      to SRAM.
-//   3. next issue cycle = max(issue + 1, cycle of the last slot taken + 1), plus the cost of a register access.
-// For memory contents the instruction is atomic at its issue cycle. What other ports do in cycle c comes before the
-// instruction that issues in c. Slots are decided at issue, by the patterns in force then.
+//   1. issue = next issue cycle, plus 1 when it reads the register that the instruction right before it
+//      loads (or sets by SLI): the load-use interlock (facts A7, A16).
+//   2. It takes SRAM slots one after the other, each the first slot at or after the later of
+//      issue * slots_per_cycle and the slot after the one before, that no other port has: first one to
+//      fetch, when the aligned slot_bytes that hold it are not the ones fetched last; then those of its
+//      data access, when that is to SRAM.
+//   3. next issue cycle = max(issue + 1, cycle of the last slot taken + 1), plus the cost of a register
+//      access.
+// For memory contents the instruction is atomic at its issue cycle. What other ports do in cycle c comes
+// before the instruction that issues in c. Slots are decided at issue, by the patterns in force then.
 //
 // Protocol of the wrapper, with `now` the current edge:
 //   run_ahead(limit)       executes speculatively and says why and where it stopped.
-//   sync(now)              before anybody else touches SRAM, slot patterns or a register that the core may peek:
-//                          afterwards exactly the instructions that issued before `now` have happened, for good.
-//   loaded(), stored()     may the core have loaded or fetched these bytes, or stored to them, since the last sync?
-//                          Who writes bytes for which both are false, or reads bytes for which stored() is, needs
-//                          no sync: what ran ahead is the same with and without it.
-//   execute_device_access  at the cycle that run_ahead told, after sync(now): the one pending register access.
-// In lock-step the same calls are made; each run_ahead executes one instruction at most, in the cycle of the last
-// sync.
+//   sync(now)              before anybody else touches SRAM, slot patterns or a register that the core may
+//                          peek: afterwards exactly the instructions that issued before `now` have
+//                          happened, for good.
+//   loaded(), stored()     may the core have loaded or fetched these bytes, or stored to them, since the
+//                          last sync? Who writes bytes for which both are false, or reads bytes for which
+//                          stored() is, needs no sync: what ran ahead is the same with and without it.
+//   execute_device_access  at the cycle that run_ahead told, after sync(now): the one pending register
+//                          access.
+// In lock-step the same calls are made; each run_ahead executes one instruction at most, in the cycle of the
+// last sync.
 #pragma once
 
 #include <array>
@@ -211,8 +214,8 @@ public:
     virtual void invalidate_code(std::uint32_t address, std::size_t bytes) = 0;
     // For on_exchange: it was another port.
     virtual void written_by_port(std::uint32_t address, std::size_t bytes) = 0;
-    // Only right after sync(now). Slots before the next issue are decided by then, so an access due in one is served
-    // in a later one.
+    // Only right after sync(now). Slots before the next issue are decided by then, so an access due in one is
+    // served in a later one.
     virtual void set_slot_pattern(sram_port port, const slot_pattern& pattern, cycle now) = 0;
     virtual const slot_schedule& slots() const = 0;
 

@@ -30,8 +30,8 @@ using lanai::trap_kind;
 
 constexpr std::uint32_t line_bytes = 8;
 
-/// Between the calls of the card and the pins of lanai.sv: the SRAM, the special registers and the arbiter of slots as
-/// the core sees them. A call of run_ahead() or sync() is so many clocks.
+/// Between the calls of the card and the pins of lanai.sv: the SRAM, the special registers and the arbiter of
+/// slots as the core sees them. A call of run_ahead() or sync() is so many clocks.
 class lanai_block : public sim::module, public lanai::processor {
 public:
     lanai_block(const lanai::core_config& config, std::span<std::uint8_t> sram, lanai::device_port& devices,
@@ -42,9 +42,11 @@ public:
     sim::value_probe f_pc{*this, "f_pc", 32, "address of the word in stage F"};
     sim::value_probe x_pc{*this, "x_pc", 32, "address of the word in stage X"};
     sim::value_probe flags{*this, "flags", 4, "N Z V C"};
-    sim::value_probe owed{*this, "owed", 3, "slots of the SRAM that the instruction issued last still waits for"};
+    sim::value_probe owed{*this, "owed", 3,
+                          "slots of the SRAM that the instruction issued last still waits for"};
     sim::value_probe special{*this, "special", 7, "clocks that its access to a special register still takes"};
-    sim::value_probe interlock{*this, "interlock", 3, "clocks that an instruction has waited for the load before it"};
+    sim::value_probe interlock{*this, "interlock", 3,
+                               "clocks that an instruction has waited for the load before it"};
     sim::value_probe w_register{*this, "w_register", 5, "register that stage W writes, 0: none"};
     sim::value_probe w_value{*this, "w_value", 32, "what stage W writes"};
 
@@ -179,7 +181,8 @@ void lanai_block::execute_device_access(cycle now) {
         throw std::logic_error(fmt::format("no register access of the core in cycle {}", now));
 }
 
-/// One clock. False, and nothing has happened, when its access to a special register must wait for kernel time.
+/// One clock. False, and nothing has happened, when its access to a special register must wait for kernel
+/// time.
 bool lanai_block::clock(bool kernel_time) {
     pins_.slots_granted = 0;
     pins_.snoop_valid = snooped_;
@@ -222,8 +225,9 @@ bool lanai_block::clock(bool kernel_time) {
 /// That of the stack is a check of the simulator, in the model's order (step.cpp).
 std::optional<trap_kind> lanai_block::trapping() const {
     const auto kind = static_cast<trap_kind>(pins_.trap - 1);
-    const bool executes = pins_.issue || (pins_.trap != 0 && (kind == trap_kind::misaligned_access ||
-                                                              kind == trap_kind::unmapped_access));
+    const bool executes =
+        pins_.issue ||
+        (pins_.trap != 0 && (kind == trap_kind::misaligned_access || kind == trap_kind::unmapped_access));
     if (executes && pins_.result_valid && pins_.result_register == lanai::reg_sp &&
         pins_.result < config_.stack_limit)
         return trap_kind::stack_overflow;
@@ -239,9 +243,11 @@ lanai::trap_report lanai_block::report(trap_kind kind) const {
                          .registers = state().registers,
                          .history = {}};
     if (kind == trap_kind::stack_overflow) t.address = pins_.result;
-    if (kind == trap_kind::misaligned_access || kind == trap_kind::unmapped_access) t.address = pins_.access_address;
+    if (kind == trap_kind::misaligned_access || kind == trap_kind::unmapped_access)
+        t.address = pins_.access_address;
     if (kind == trap_kind::misaligned_fetch || kind == trap_kind::unmapped_fetch) t.word = 0;
-    for (const std::uint32_t pc : history_.last(20)) t.history.push_back({pc, nic::load_big(sram_.data() + pc)});
+    for (const std::uint32_t pc : history_.last(20))
+        t.history.push_back({pc, nic::load_big(sram_.data() + pc)});
     return t;
 }
 
@@ -277,7 +283,8 @@ void lanai_block::access_sram() {
             word[lane] = static_cast<std::uint8_t>(pins_.access_word >> (24 - 8 * lane));
 }
 
-/// The slots of an instruction are decided when it issues, by the patterns in force then, and granted in their cycles.
+/// The slots of an instruction are decided when it issues, by the patterns in force then, and granted in
+/// their cycles.
 void lanai_block::arbitrate() {
     if (pins_.issue) {
         granted_.clear();
@@ -324,7 +331,8 @@ void lanai_block::retire(const lanai::instruction_record& r, bool loads) {
 void lanai_block::exchange(const lanai::instruction_record& r, bool loads) {
     using kind = lanai::exchange_record::kind;
     if (r.address >= sram_.size()) {
-        exchange_callback_({loads ? kind::register_load : kind::register_store, r.issue, r.pc, r.address, r.result});
+        exchange_callback_(
+            {loads ? kind::register_load : kind::register_store, r.issue, r.pc, r.address, r.result});
     } else if (loads && lanai::unread_words::holds(unread_.bits(), r.address)) {
         unread_.remove(r.address);
         exchange_callback_({kind::first_load, r.issue, r.pc, r.address & ~3u, r.result});

@@ -10,8 +10,8 @@
 
 namespace vinic::rtl {
 
-/// The LANai in RTL, as the module `rtl` of the module that is being built; always in lock-step. Throws input_error
-/// when vinic was built without Verilator.
+/// The LANai in RTL, as the module `rtl` of the module that is being built; always in lock-step. Throws
+/// input_error when vinic was built without Verilator.
 std::unique_ptr<lanai::processor> make_lanai(const lanai::core_config& config, std::span<std::uint8_t> sram,
                                              lanai::device_port& devices, const sim::clock_domain& clock);
 

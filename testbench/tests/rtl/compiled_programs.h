@@ -12,8 +12,8 @@
 
 namespace vinic::rtl::test {
 
-/// What clang made of testbench/tests/firmware/programs at that level, which the tests there hold against native code,
-/// on model and RTL for so many cycles: the same words logged in the same cycles.
+/// What clang made of testbench/tests/firmware/programs at that level, which the tests there hold against
+/// native code, on model and RTL for so many cycles: the same words logged in the same cycles.
 inline void compare_compiled_programs(const std::string& level, lanai::cycle cycles) {
     const sim::simulation simulation;
     const auto make_rtl = [](const lanai::core_config& config, std::span<std::uint8_t> sram,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The LANai in RTL against the instruction-set model: random programs, random encodings, random slots of the SRAM,
-// writes of other ports; registers, flags, memory, device accesses and clock compared at every instruction.
+// The LANai in RTL against the instruction-set model: random programs, random encodings, random slots of the
+// SRAM, writes of other ports; registers, flags, memory, device accesses and clock compared at every
+// instruction.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -92,7 +93,7 @@ public:
     core_state start() {
         core_state s;
         for (std::uint32_t& value : s.registers)
-            value = random_() % 2 == 0 ? data_base + random_() % 0x2000 * (random_() % 4 == 0 ? 1 : 4)
+            value = random_() % 2 == 0   ? data_base + random_() % 0x2000 * (random_() % 4 == 0 ? 1 : 4)
                     : random_() % 3 == 0 ? random_() % 64
                                          : random_();
         s.registers[reg_sp] = 0x7F00;
@@ -146,13 +147,14 @@ struct side {
 
 ::testing::AssertionResult same(const instruction_record& a, const instruction_record& b) {
     const auto fields = [](const instruction_record& i) {
-        return std::tuple(i.issue, i.pc, i.word, i.load_use, i.slot_wait, i.register_wait, i.a, i.b, i.address,
-                          i.result);
+        return std::tuple(i.issue, i.pc, i.word, i.load_use, i.slot_wait, i.register_wait, i.a, i.b,
+                          i.address, i.result);
     };
     if (fields(a) == fields(b)) return ::testing::AssertionSuccess();
     const auto text = [](const instruction_record& i) {
-        return fmt::format("cycle {} pc {:x} word {:08x} waits {} {} {} a {:x} b {:x} address {:x} result {:x}", i.issue,
-                           i.pc, i.word, i.load_use, i.slot_wait, i.register_wait, i.a, i.b, i.address, i.result);
+        return fmt::format(
+            "cycle {} pc {:x} word {:08x} waits {} {} {} a {:x} b {:x} address {:x} result {:x}", i.issue,
+            i.pc, i.word, i.load_use, i.slot_wait, i.register_wait, i.a, i.b, i.address, i.result);
     };
     return ::testing::AssertionFailure() << text(a) << "\n" << text(b);
 }
@@ -202,7 +204,8 @@ private:
     void compare() {
         const auto trap = model_.core->pending_trap(), rtl_trap = rtl_.core->pending_trap();
         ASSERT_EQ(trap.has_value(), rtl_trap.has_value())
-            << "cycle " << now_ << ": " << to_string((trap ? trap : rtl_trap)->kind) << " at pc " << (trap ? trap : rtl_trap)->pc;
+            << "cycle " << now_ << ": " << to_string((trap ? trap : rtl_trap)->kind) << " at pc "
+            << (trap ? trap : rtl_trap)->pc;
         if (trap) compare(*trap, *rtl_trap);
         ASSERT_EQ(model_.executed.has_value(), rtl_.executed.has_value()) << "cycle " << now_;
         if (!model_.executed) return;
@@ -248,7 +251,8 @@ void disturb(both& b, std::mt19937& random, const core_config& config) {
             // Code under the core's feet, but not while the word at hand decides whether it waits.
             if (b.state().loading != 0) return;
             const std::uint32_t near = (b.state().pc & ~7u) + 4 * (random() % 4);
-            if (near + 4 <= 4 * code_words) b.write(near, add(6 + value % 8, 6 + value / 8 % 8, 6 + value / 64 % 8));
+            if (near + 4 <= 4 * code_words)
+                b.write(near, add(6 + value % 8, 6 + value / 8 % 8, 6 + value / 64 % 8));
             return;
         }
         default:
@@ -308,7 +312,9 @@ TEST_P(lanai_rtl_random, takes_every_encoding_like_the_model) {
     EXPECT_GT(sum.trapped, sum.programs / 2);  // sooner or later
 }
 
-TEST(lanai_rtl, runs_the_first_compiled_programs_like_the_model) { compare_compiled_programs("-Os", 3'000'000); }
+TEST(lanai_rtl, runs_the_first_compiled_programs_like_the_model) {
+    compare_compiled_programs("-Os", 3'000'000);
+}
 
 INSTANTIATE_TEST_SUITE_P(seeds, lanai_rtl_random, ::testing::Values(1, 2, 3, 4, 5, 6, 7, 8));
 

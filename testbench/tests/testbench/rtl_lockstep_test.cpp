@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole systems whose cards run their firmware on the LANai in RTL, and beside each the instruction-set model, which is
-// given what comes from outside: writes of other ports, slots that they take, values of special registers. After every
-// instruction: the same operands, results, clock, registers, flags and memory.
+// Whole systems whose cards run their firmware on the LANai in RTL, and beside each the instruction-set
+// model, which is given what comes from outside: writes of other ports, slots that they take, values of
+// special registers. After every instruction: the same operands, results, clock, registers, flags and memory.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -77,27 +77,36 @@ private:
     }
     void compare(const instruction_record& r) {
         const auto fields = [](const instruction_record& i) {
-            return std::tuple(i.issue, i.pc, i.word, i.load_use, i.slot_wait, i.register_wait, i.a, i.b, i.address, i.result);
+            return std::tuple(i.issue, i.pc, i.word, i.load_use, i.slot_wait, i.register_wait, i.a, i.b,
+                              i.address, i.result);
         };
         const std::uint32_t word = r.address & ~3u;
         if (!executed_ || fields(*executed_) != fields(r))
             differ("instruction", r);
         else if (model_.state() != card_.lanai.core().state())
             differ("registers", r);
-        else if (word < memory_.size() && !std::equal(&memory_[word], &memory_[word] + 4, &card_.memory.contents()[word]))
+        else if (word < memory_.size() &&
+                 !std::equal(&memory_[word], &memory_[word] + 4, &card_.memory.contents()[word]))
             differ("memory", r);
     }
     void differ(const char* what, const instruction_record& r) {
-        difference_ = fmt::format("{} {}: RTL in cycle {} at pc {:#x} word {:08x}", card_.name(), what, r.issue, r.pc, r.word);
+        difference_ = fmt::format("{} {}: RTL in cycle {} at pc {:#x} word {:08x}", card_.name(), what,
+                                  r.issue, r.pc, r.word);
         if (executed_)
-            difference_ += fmt::format(", model in cycle {} at pc {:#x} word {:08x}", executed_->issue, executed_->pc, executed_->word);
+            difference_ += fmt::format(", model in cycle {} at pc {:#x} word {:08x}", executed_->issue,
+                                       executed_->pc, executed_->word);
     }
 
     // device_port
-    bool mapped(std::uint32_t address, unsigned bytes) const override { return card_.registers.mapped(address, bytes); }
+    bool mapped(std::uint32_t address, unsigned bytes) const override {
+        return card_.registers.mapped(address, bytes);
+    }
     std::uint32_t load(std::uint32_t, unsigned, cycle) override { return rtl_->result; }
-    void store(std::uint32_t, unsigned, std::uint32_t, cycle) override {}  // compared as the instruction's result
-    std::optional<lanai::register_value> peek(std::uint32_t, unsigned, cycle) const override { return std::nullopt; }
+    void store(std::uint32_t, unsigned, std::uint32_t, cycle) override {
+    }  // compared as the instruction's result
+    std::optional<lanai::register_value> peek(std::uint32_t, unsigned, cycle) const override {
+        return std::nullopt;
+    }
 
     nic::lanai_card& card_;
     std::vector<std::uint8_t> memory_;
@@ -143,11 +152,12 @@ TEST_P(rtl_lockstep, the_model_beside_the_rtl_executes_the_same) {
 
 INSTANTIATE_TEST_SUITE_P(
     workloads, rtl_lockstep,
-    ::testing::Values(run_of{"pingpong", "pingpong", {}, {"sizes=8,5000", "count=3", "warmup=1", "verify=true"}},
-                      run_of{"lossy_stream",
-                             "stream",
-                             {"link.bit_error_rate=1e-6", "link.drop_rate=0.02"},
-                             {"sizes=5000", "count=20", "warmup=1", "verify=true", "reliability=delivery"}}),
+    ::testing::Values(
+        run_of{"pingpong", "pingpong", {}, {"sizes=8,5000", "count=3", "warmup=1", "verify=true"}},
+        run_of{"lossy_stream",
+               "stream",
+               {"link.bit_error_rate=1e-6", "link.drop_rate=0.02"},
+               {"sizes=5000", "count=20", "warmup=1", "verify=true", "reliability=delivery"}}),
     [](const auto& of) { return std::string(of.param.name); });
 
 }  // namespace
