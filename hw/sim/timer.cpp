@@ -50,7 +50,8 @@ void calendar::insert(timer& what) {
         return;
     }
     const entry fresh{what.due_, order_ ? order_->below(~std::uint64_t{0}) : set_++, &what};
-    if (!heap_.empty() && !heap_.front().what) return sift_down(0, fresh);
+    const bool first_place_is_free = !heap_.empty() && !heap_.front().what;  // see act()
+    if (first_place_is_free) return sift_down(0, fresh);
     heap_.emplace_back();
     sift_up(heap_.size() - 1, fresh);
     arm();
@@ -115,7 +116,7 @@ void calendar::act() {
         timer& first = *std::exchange(heap_.front().what, nullptr);
         first.due_ = never;
         first.action_();
-        if (heap_.front().what) continue;  // the first timer that was set has taken the place
+        if (heap_.front().what) continue;  // a timer that was set meanwhile has taken the place
         const entry last = heap_.back();
         heap_.pop_back();
         if (!heap_.empty()) sift_down(0, last);
