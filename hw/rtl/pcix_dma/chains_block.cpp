@@ -79,9 +79,11 @@ public:
     void reset() override;
     void fetched(unsigned channel, const abi::dma_block& block) override;
     void go(unsigned channel) override { now(pins_.go, channel); }
-    void loaded(unsigned channel) override { now(pins_.loaded, channel); }
+    void loaded(unsigned channel) override { ends(pins_.loaded, channel, channel); }
     void piece_read(unsigned channel) override { now(pins_.piece_read, channel); }
-    void piece_sent(unsigned channel, unsigned half) override { now(pins_.sent, 2 * channel + half); }
+    void piece_sent(unsigned channel, unsigned half) override {
+        ends(pins_.sent, 2 * channel + half, channel);
+    }
     void written_back(unsigned channel) override { now(pins_.written_back, channel); }
     void bus_error(unsigned channel) override;
 
@@ -94,6 +96,7 @@ private:
 
     void set_straps(const settings& how);
     void now(CData& pins, unsigned bit);
+    void ends(CData& pins, unsigned bit, unsigned channel);
     void at_an_edge(CData& pins, unsigned channel);
     bool between_edges() const;
     void put_block(unsigned channel, const abi::dma_block& block);
@@ -163,6 +166,13 @@ void chains_block::now(CData& pins, unsigned bit) {
     clock_.catch_up();
     pins = static_cast<CData>(pins | 1u << bit);
     settle();
+}
+
+/// The bus has a clock of its own.
+void chains_block::ends(CData& pins, unsigned bit, unsigned n) {
+    clock_.catch_up();
+    if (between_edges()) pins_.late = static_cast<CData>(pins_.late | 1u << n);
+    now(pins, bit);
 }
 
 void chains_block::at_an_edge(CData& pins, unsigned n) {
@@ -339,7 +349,7 @@ bool chains_block::edge(sim::picoseconds at) {
 
 void chains_block::release_inputs() {
     pins_.reset = pins_.base_valid = pins_.pulse = pins_.start = pins_.fetched = pins_.go = pins_.loaded = 0;
-    pins_.piece_read = pins_.sent = pins_.bus_error = pins_.written_back = 0;
+    pins_.piece_read = pins_.sent = pins_.late = pins_.bus_error = pins_.written_back = 0;
 }
 
 // What Verilator calls a register of channel N.

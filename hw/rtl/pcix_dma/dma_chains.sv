@@ -46,6 +46,7 @@ module dma_chains (
     output logic [3:0] send_half,
     output logic [3:0][63:0] send_address,
     input logic [3:0][1:0] sent,
+    input logic [3:0] late,
     input logic [3:0] bus_error,
     output logic [3:0] moved,
 
@@ -137,6 +138,7 @@ module dma_chains (
             .send_half(send_half[n]),
             .send_address(send_address[n]),
             .sent(sent[n]),
+            .late(late[n]),
             .bus_error(bus_error[n]),
             .moved(moved[n]),
             .written_back(written_back[n]),

@@ -54,6 +54,7 @@ module dma_channel (
     output logic        send_half,
     output logic [63:0] send_address,
     input  logic [ 1:0] sent,
+    input  logic        late,        // what the bus ends in this clock, it ends after its edge: count from the next
     input  logic        bus_error,
     output logic        moved,
 
@@ -204,12 +205,12 @@ module dma_channel (
             setup:
             if (begins) begin
                 state_q <= moved ? write_back : transfer;
-                count_q <= finish_clocks - 10'd1;
+                count_q <= finish_clocks - {9'd0, !late};
             end
             transfer:
             if (moved) begin
                 state_q <= write_back;
-                count_q <= finish_clocks - 10'd1;
+                count_q <= finish_clocks - {9'd0, !late};
             end
             default: ;
         endcase

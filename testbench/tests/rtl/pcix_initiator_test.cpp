@@ -261,23 +261,23 @@ protected:
 };
 
 TEST_P(pcix_initiator, does_what_the_model_does_in_the_same_clock) {
-    const result model = run(side::model, seed(), pcix(), 1500);
-    const result rtl = run(side::rtl, seed(), pcix(), 1500);
-    EXPECT_GT(model.transactions, 2000u);
+    const result model = run(side::model, seed(), pcix(), 800);
+    const result rtl = run(side::rtl, seed(), pcix(), 800);
+    EXPECT_GT(model.transactions, 1300u);
     test::expect_same(model.events, rtl.events);
     EXPECT_EQ(rtl.late, 0u);
     RecordProperty("transactions", static_cast<int>(model.transactions));
 }
 
 TEST_P(pcix_initiator, does_the_same_with_a_clock_that_stands_when_quiet) {
-    const result gated = run(side::rtl, seed(), pcix(), 200);
-    const result free = run(side::rtl_free_running, seed(), pcix(), 200, gated.end);
+    const result gated = run(side::rtl, seed(), pcix(), 60);
+    const result free = run(side::rtl_free_running, seed(), pcix(), 60, gated.end);
     test::expect_same(free.events, gated.events);
     EXPECT_LT(gated.edges, free.edges);
 }
 
 INSTANTIATE_TEST_SUITE_P(buses, pcix_initiator,
-                         testing::Combine(testing::Bool(), testing::Values(1, 2, 3, 4, 5, 6)),
+                         testing::Combine(testing::Bool(), testing::Values(1, 2, 3, 4)),
                          [](const auto& of) {
                              return fmt::format("{}_{}", std::get<0>(of.param) ? "pcix" : "pci",
                                                 std::get<1>(of.param));
@@ -287,6 +287,7 @@ INSTANTIATE_TEST_SUITE_P(buses, pcix_initiator,
 test::events abort_long_jobs(implementation how) {
     bus::test::bench b({{"bus.kind", "pcix"}, {"bus.clock_mhz", "133"}});
     master& dma = b.add_master("dma", 3, how);
+    b.add_target("elsewhere", 0x1000, 4096, 16);
     test::event_log log;
     std::vector<std::uint8_t> bytes(0xFF'FFFF);
     bus::test::recorder_client client;
