@@ -50,12 +50,13 @@ protected:
         return in.run("return Chart.getChart(document.querySelector('#" + view +
                       " canvas')).data.datasets.map(d => " + of_set + ");");
     }
-    /// Clicks on a point that a chart has drawn.
+    /// Clicks on a point that a chart has drawn. Chart.js looks at what the mouse did in the next frame.
     static void click_on_chart(browser& in, const std::string& view, int set, int index) {
         const json at = in.run("const p = Chart.getChart(document.querySelector('#" + view +
                                " canvas')).getDatasetMeta(" + std::to_string(set) + ").data[" +
                                std::to_string(index) + "].getCenterPoint(); return [p.x, p.y];");
         in.click_at("#" + view + " canvas", at[0], at[1]);
+        in.run("return new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));");
     }
     static std::string text(browser& in, const std::string& element) {
         return in.run("return document.querySelector(`" + element + "`).textContent;");
