@@ -9,8 +9,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <map>
 #include <memory>
+#include <sstream>
 #include <string>
 
 #include "hw/sim/error.h"
@@ -19,14 +19,17 @@ namespace vinic::testbench {
 
 namespace {
 
-/// The file's beginning; empty when it is not there.
+/// Empty when it is not there.
 std::string text_of(const std::string& path) {
+    std::string all;
     const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (file < 0) return "";
+    if (file < 0) return all;
     char text[512];
-    const ssize_t got = read(file, text, sizeof text);
+    ssize_t got = sizeof text;
+    while (got == sizeof text && (got = read(file, text, sizeof text)) > 0)
+        all.append(text, static_cast<std::size_t>(got));
     close(file);
-    return {text, got > 0 ? static_cast<std::size_t>(got) : 0};
+    return all;
 }
 
 std::vector<pid_t> numbers_in(const std::string& folder) {
@@ -41,24 +44,28 @@ std::vector<pid_t> numbers_in(const std::string& folder) {
     return all;
 }
 
-/// State and parent: what follows the name, which may hold anything, in parentheses.
-bool read_stat(const std::string& folder, char& state, pid_t& parent) {
+/// What follows the name, which may hold anything, in parentheses; 0 when there is no such thread.
+char state_in(const std::string& folder) {
     const std::string stat = text_of(folder + "/stat");
     const std::size_t name_end = stat.rfind(')');
-    return name_end != std::string::npos &&
-           std::sscanf(stat.c_str() + name_end + 1, " %c %d", &state, &parent) == 2;
+    return name_end != std::string::npos && name_end + 2 < stat.size() ? stat[name_end + 2] : '\0';
 }
 
 }  // namespace
+
+std::string name_of(pid_t process) {
+    std::string name = text_of(fmt::format("/proc/{}/comm", process));
+    if (name.ends_with('\n')) name.pop_back();
+    return name;
+}
 
 std::vector<thread_view> threads_of(pid_t process) {
     std::vector<thread_view> all;
     const std::string tasks = fmt::format("/proc/{}/task", process);
     for (const pid_t thread : numbers_in(tasks)) {
         const std::string folder = fmt::format("{}/{}", tasks, thread);
-        thread_view view{.thread = thread, .state = '?', .run_ns = 0, .slices = 0};
-        pid_t parent = 0;
-        if (!read_stat(folder, view.state, parent)) continue;
+        thread_view view{.thread = thread, .state = state_in(folder), .run_ns = 0, .slices = 0};
+        if (view.state == 0) continue;
         unsigned long long run_ns = 0;
         unsigned long long slices = 0;
         std::sscanf(text_of(folder + "/schedstat").c_str(), "%llu %*u %llu", &run_ns, &slices);
@@ -69,20 +76,35 @@ std::vector<thread_view> threads_of(pid_t process) {
     return all;
 }
 
+bool blocked(const thread_view& t) { return t.state == 'S' || t.state == 'Z' || t.state == 'X'; }
+
+bool signal_pending(pid_t process, int signal) {
+    const std::string status = text_of(fmt::format("/proc/{}/status", process));
+    const std::string key = "\nShdPnd:";
+    const std::size_t at = status.find(key);
+    if (at == std::string::npos) return false;
+    return std::strtoull(status.c_str() + at + key.size(), nullptr, 16) >> (signal - 1) & 1;
+}
+
+bool shares_memory(pid_t process) {
+    std::istringstream maps(text_of(fmt::format("/proc/{}/maps", process)));
+    for (std::string line; std::getline(maps, line);)
+        if (line.find(" rw-s ") != std::string::npos && line.find("/memfd:vinic ") == std::string::npos)
+            return true;
+    return false;
+}
+
 std::vector<pid_t> descendants_of(pid_t process) {
-    std::multimap<pid_t, pid_t> children;
-    for (const pid_t one : numbers_in("/proc")) {
-        char state = '?';
-        pid_t parent = 0;
-        if (read_stat(fmt::format("/proc/{}", one), state, parent) && state != 'Z')
-            children.emplace(parent, one);
-    }
     std::vector<pid_t> all{process};
     for (std::size_t i = 0; i < all.size(); ++i) {
-        const auto [begin, end] = children.equal_range(all[i]);
-        for (auto child = begin; child != end; ++child) all.push_back(child->second);
+        const std::string tasks = fmt::format("/proc/{}/task", all[i]);
+        for (const pid_t thread : numbers_in(tasks)) {
+            std::istringstream children(text_of(fmt::format("{}/{}/children", tasks, thread)));
+            for (pid_t child = 0; children >> child;) all.push_back(child);
+        }
     }
     all.erase(all.begin());
+    std::sort(all.begin(), all.end());
     return all;
 }
 

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
 #include <filesystem>
 
@@ -57,7 +58,15 @@ listener::listener(std::string path) : path_(std::move(path)) {
         close(socket_);
         throw sim::input_error("socket {}: another simulator listens there", path_);
     }
-    if (errno == ECONNREFUSED && std::filesystem::is_socket(path_)) unlink(path_.c_str());
+    const int errno_of_connect = errno;
+    std::error_code none;
+    const bool there = std::filesystem::exists(std::filesystem::symlink_status(path_, none));
+    if (there && !std::filesystem::is_socket(path_, none)) {
+        close(socket_);
+        throw sim::input_error("socket {}: there is a file of that name, which is no socket", path_);
+    }
+    if (errno_of_connect == ECONNREFUSED && there && unlink(path_.c_str()) == 0)
+        fmt::print(stderr, "vinic: socket {}: replaced one that an earlier simulator left behind\n", path_);
     if (bind(socket_, where, sizeof address) != 0 || listen(socket_, 128) != 0) {
         const int reason = errno;
         close(socket_);
@@ -78,9 +87,11 @@ bool listener::accept(caller& who) {
     getsockopt(who.socket, SOL_SOCKET, SO_PEERCRED, &credentials, &size);
     who.process = credentials.pid;
     pollfd waiting{.fd = who.socket, .events = POLLIN, .revents = 0};
-    if (poll(&waiting, 1, hello_ms) != 1 ||
-        recv(who.socket, &who.said, sizeof who.said, 0) != sizeof who.said ||
-        who.said.magic != attach::magic) {
+    const ssize_t got =
+        poll(&waiting, 1, hello_ms) == 1 ? recv(who.socket, &who.said, sizeof who.said, 0) : 0;
+    // All versions begin like this.
+    constexpr ssize_t least = offsetof(attach::hello, version) + sizeof who.said.version;
+    if (got < least || who.said.magic != attach::magic) {
         refuse(who, "the simulator does not understand this program");
         return false;
     }

@@ -3,11 +3,9 @@
 
 #include <sched.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <new>
@@ -18,18 +16,35 @@
 namespace vinic::testbench {
 
 namespace attach = vipl::attach;
-using namespace std::chrono_literals;
 
 namespace {
-
-/// A program that the simulator does not hear of (it is killed, or blocks) is noticed after so long.
-constexpr std::chrono::nanoseconds look_again = 1ms;
-constexpr std::chrono::nanoseconds longest_rest = 10ms;
-constexpr auto patience = 10s;
 
 std::string socket_path() {
     return (std::filesystem::temp_directory_path() / fmt::format("vinic-{:07}.socket", getpid())).string();
 }
+
+/// The latest write of the card's that the processors of a node have seen, while it lives.
+class write_watch : host::memory_watcher {
+public:
+    explicit write_watch(window_memory& of) : of_(of) {
+        of_.ram().watch_pages_of(static_cast<const host::user_memory*>(&of_), *this);
+    }
+    ~write_watch() override { of_.ram().unwatch(*this); }
+    /// Behind its last byte; zero if there was none.
+    host::virtual_address end_of_last() const {
+        for (auto one = writes_.rbegin(); one != writes_.rend(); ++one)
+            if (one->first <= sim::now()) return of_.address_of(one->second - 1) + 1;
+        return 0;
+    }
+
+private:
+    void changes_at(sim::picoseconds at, const host::physical_range& where) override {
+        writes_.emplace_back(at, where.begin + where.bytes);
+    }
+
+    window_memory& of_;
+    std::vector<std::pair<sim::picoseconds, host::physical_address>> writes_;
+};
 
 bool has_several_processors() {
     cpu_set_t all;
@@ -38,16 +53,18 @@ bool has_several_processors() {
 
 }  // namespace
 
-supervisor::supervisor(platform& on, std::vector<program_place> programs, std::chrono::milliseconds grace,
-                       results& report)
+supervisor::supervisor(platform& on, attach_plan plan, const attach_timing& timing, results& report,
+                       call_recorder* recorder)
     : platform_(on),
-      places_(std::move(programs)),
-      grace_(grace),
+      plan_(std::move(plan)),
+      timing_(timing),
       report_(report),
+      recorder_(recorder),
       bell_file_(memfd_create("vinic doorbell", MFD_CLOEXEC)),
       looks_(has_several_processors() ? attach::looks_before_sleep : 0) {
-    for (const program_place& one : places_) {
-        find_program(one.command.words.front());
+    if (plan_.launcher) find_program(plan_.launcher->words.front());
+    for (const program_place& one : plan_.programs) {
+        if (one.command) find_program(one.command->words.front());
         if (one.node >= on.nodes().size())
             throw sim::input_error("no node {} for a program: there are {} (--nodes)", one.node,
                                    on.nodes().size());
@@ -57,17 +74,12 @@ supervisor::supervisor(platform& on, std::vector<program_place> programs, std::c
         mmap(nullptr, sizeof(attach::doorbell), PROT_READ | PROT_WRITE, MAP_SHARED, bell_file_, 0);
     if (at == MAP_FAILED) throw std::bad_alloc();
     bell_ = static_cast<attach::doorbell*>(at);
-    listener_ = std::make_unique<listener>(socket_path());
-    for (const program_place& one : places_) add_program(one);
+    listener_ = std::make_unique<listener>(plan_.socket.empty() ? socket_path() : plan_.socket);
+    for (const program_place& one : plan_.programs) add_program(one);
 }
 
 supervisor::~supervisor() {
-    for (const auto& p : programs_) {
-        p->channel().closed = 1;
-        if (p->ended || p->process == 0) continue;
-        kill(p->process, SIGKILL);
-        waitpid(p->process, nullptr, 0);
-    }
+    for (const auto& p : programs_) p->channel().closed = 1;
     munmap(bell_, sizeof(attach::doorbell));
     close(bell_file_);
 }
@@ -76,63 +88,27 @@ supervisor::~supervisor() {
 
 void supervisor::add_program(const program_place& place) {
     const auto number = static_cast<unsigned>(programs_.size());
-    const std::string file = std::filesystem::path(place.command.words.front()).filename().string();
-    const std::string name = fmt::format("{} (process {})", file, number);
     host::memory& ram = platform_.nodes()[place.node]->host.memory;
-    programs_.push_back(std::make_unique<attached_program>(number, place.node, name, ram));
+    programs_.push_back(std::make_unique<attached_program>(
+        number, place.node, place.command ? place.command->words.front() : "", ram));
     attached_program& p = *programs_.back();
+    if (recorder_) recorder_->add_process(place.node, p.command);
+    p.channel().measures = timing_.cpu_scale != 0 ? 1 : 0;
     p.handlers = std::make_unique<attach::callbacks>(
         [this, &p](const auto& words, const VIP_ERROR_DESCRIPTOR* error) { run_handler(p, words, error); });
-    platform_.start_program(place.node, name, p.memory, [this, &p](host::process& self) { serve(p, self); });
+    platform_.start_program(place.node, p.name, p.memory,
+                            [this, &p](host::process& self) { serve(p, self); });
 }
 
-void supervisor::launch() {
-    for (const auto& p : programs_) {
-        program_command command = places_[p->number].command;
-        command.environment.push_back(fmt::format("{}={}", attach::socket_variable, listener_->path()));
-        command.environment.push_back(fmt::format("{}={:05}", attach::process_variable, p->number));
-        command.environment.push_back(fmt::format("VINIC_NODE={:05}", p->node));
-        p->process = testbench::launch(command, p->number == 0);
+int supervisor::exit_status() {
+    while (launcher_ && !launcher_->ended()) {
+        if (interrupt_guard::raised()) throw interrupted("interrupted while the launcher ends");
+        usleep(10'000);
     }
-}
-
-int supervisor::exit_status() const {
+    if (launcher_) return launcher_->exit_status();
     for (const auto& p : programs_)
-        if (p->exit_status != 0) return p->exit_status;
+        if (p->machine && p->machine->exit_status() != 0) return p->machine->exit_status();
     return 0;
-}
-
-void supervisor::reap() {
-    for (const auto& p : programs_) {
-        int status = 0;
-        if (p->ended || p->process == 0 || waitpid(p->process, &status, WNOHANG) != p->process) continue;
-        if (!WIFEXITED(status) && !WIFSIGNALED(status)) continue;
-        p->ended = true;
-        p->exit_status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-        if (WIFSIGNALED(status))
-            fmt::print(stderr, "vinic: {} was ended by signal {} ({})\n", p->name, WTERMSIG(status),
-                       strsignal(WTERMSIG(status)));
-    }
-}
-
-/// Programs that have just begun to use VIPL.
-void supervisor::meet() {
-    listener::caller who;
-    while (listener_->accept(who)) {
-        const auto index = static_cast<std::size_t>(who.said.process);
-        if (who.said.process < 0 || index >= programs_.size()) {
-            listener::refuse(who, fmt::format("the simulation has no process {}", who.said.process));
-            continue;
-        }
-        attached_program& p = *programs_[index];
-        if (p.attached) {
-            listener::refuse(who,
-                             fmt::format("{} uses VIPL already: a process that it made cannot, too", p.name));
-            continue;
-        }
-        p.attached = true;
-        listener::welcome(who, p.region_file(), bell_file_, p.memory.file());
-    }
 }
 
 // --- The simulated side: each thread that calls has a simulated process.
@@ -142,13 +118,15 @@ void supervisor::serve(attached_program& p, host::process& self) {
     settle();
     wake();
     serve_thread(p, *p.callers.front(), self);
-    report_.add_row(sim::now(), p.number,
-                    {{"process", p.number},
-                     {"node", p.node},
-                     {"program", places_[p.number].command.words.front()},
-                     {"exit_status", p.exit_status},
-                     {"unproven_advances", p.unproven_advances},
-                     {"ended_us", static_cast<double>(sim::now()) / 1e6}});
+    if (recorder_) recorder_->exits(p.callers.front()->record);
+    report_.add_row(
+        sim::now(), p.number,
+        {{"process", p.number},
+         {"node", p.node},
+         {"program", p.command},
+         {"exit_status", p.machine && p.machine->ours() ? json(p.machine->exit_status()) : json()},
+         {"unproven_advances", p.unproven_advances},
+         {"ended_us", static_cast<double>(sim::now()) / 1e6}});
 }
 
 void supervisor::serve_thread(attached_program& p, caller& c, host::process& self) {
@@ -166,11 +144,20 @@ bool supervisor::next_call(attached_program& p, caller& c, host::process& self) 
         if (c.gone && !first) return false;
         if (c.spin.holds())
             spin(p, c, self);
-        else
-            self.block(c.outside);
+        else if (!self.block(c.outside, c.limit))
+            expire(p, c);
     }
+    c.limit = sim::never;
     c.served = !p.ended;
+    if (c.served && timing_.cpu_scale != 0) charge(c, self);
     return !p.ended;
+}
+
+/// What the thread was measured to do between its calls.
+void supervisor::charge(caller& c, host::process& self) {
+    const double ns = static_cast<double>(c.channel->ran_ns) * timing_.cpu_scale;
+    c.record.busy_ns = static_cast<std::uint64_t>(ns);
+    self.compute(self.processor().from_ns(c.record.busy_ns));
 }
 
 /// The simulated processor goes round the loop, look by look, until something is written into the program's
@@ -179,6 +166,8 @@ void supervisor::spin(attached_program& p, caller& c, host::process& self) {
     c.self = &self;
     const host::poll_point look{
         .key = ~std::uint64_t{p.number}, .cost = vipl::program::current().of.lib.poll_clocks, .watched = {}};
+    const sim::picoseconds begun = sim::now();
+    const auto watch = recorder_ ? std::make_unique<write_watch>(p.memory) : nullptr;
     do {
         const sim::picoseconds since = sim::now();
         while (
@@ -186,21 +175,31 @@ void supervisor::spin(attached_program& p, caller& c, host::process& self) {
         }
     } while (!p.ended && c.spin.still());
     c.self = nullptr;
+    if (const host::virtual_address end = watch ? watch->end_of_last() : 0)
+        recorder_->spun(c.record, begun, end);
     settle();
     wake();
 }
 
 void supervisor::perform(attached_program& p, caller& c) {
     attach::slot& s = *c.channel;
-    if (s.function == static_cast<std::uint32_t>(attach::request::share_pages))
+    if (recorder_) recorder_->begins(c.record, s, *p.library);
+    const auto is = [&](attach::request what) { return s.function == static_cast<std::uint32_t>(what); };
+    if (is(attach::request::share_pages))
         p.memory.share(s.words[0], s.words[1], s.words[2]);
+    else if (is(attach::request::limit_wait))
+        limit_wait(c);
+    else if (is(attach::request::set_timer))
+        set_timer(p, s);
     else if (!attach::perform(s, *p.handlers))
         s.result = VIP_ERROR_NOT_SUPPORTED;
+    if (recorder_) recorder_->ends(c.record, s, *p.library);
 }
 
 /// The thread goes on, and time with it when it has come to its next call.
 void supervisor::answer(attached_program& p, caller& c) {
     c.served = false;
+    if (recorder_) recorder_->answered(c.record);
     attached_program::give_back(*c.channel);
     if (somebody_elsewhere_ || !wait_briefly(c) || !p.all_ask()) settle();
     wake();
@@ -214,6 +213,7 @@ void supervisor::run_handler(attached_program& p, const std::uint64_t (&words)[a
     caller& c = *p.for_handlers;
     std::copy(std::begin(words), std::end(words), std::begin(c.channel->words));
     if (error) std::memcpy(c.channel->payload, error, sizeof *error);
+    if (recorder_) recorder_->handler_begins(c.record, static_cast<attach::callback_kind>(words[0]));
     answer(p, c);
     while (next_call(p, c, self)) {
         if (c.channel->function == static_cast<std::uint32_t>(attach::request::next_callback)) return;
@@ -227,127 +227,6 @@ void supervisor::run_handler(attached_program& p, const std::uint64_t (&words)[a
 void supervisor::close_after(attached_program& p) {
     platform_.nodes()[p.node]->host.cpu.spawn(
         p.name + ".exit", nullptr, [library = p.library](host::process& on) { library->exit(on); });
-}
-
-// --- What happens outside.
-
-bool supervisor::wake() {
-    bool any = false;
-    for (const auto& p : programs_) any = wake(*p) || any;
-    return any;
-}
-
-bool supervisor::wake(attached_program& p) {
-    bool any = false;
-    if (!p.ended)
-        for (caller* fresh : p.find_callers()) {
-            any = true;
-            platform_.watch(platform_.nodes()[p.node]->host.cpu.spawn(
-                fmt::format("{} thread {}", p.name, p.callers.size() - 1), &p.memory,
-                [this, &p, fresh](host::process& self) {
-                    const vipl::program::scope mine(*p.library, self);
-                    serve_thread(p, *fresh, self);
-                }));
-        }
-    if (p.ended && !p.closed) {
-        p.closed = any = true;
-        if (p.library && std::ranges::any_of(p.callers, [](const auto& c) { return c->served; }))
-            close_after(p);
-    }
-    for (const auto& c : p.callers)
-        if (p.ended && c->self) c->self->disturb();
-    for (const auto& c : p.callers)
-        if (p.ended || c->gone || c->asks()) any = c->outside.wake_one() || any;
-    return any;
-}
-
-/// The usual case: one thread goes on and asks again, soon.
-bool supervisor::wait_briefly(const caller& c) {
-    for (int i = 0; i < looks_; ++i) {
-        if (c.channel->turn == attach::phase::asking) return true;
-        attach::relax();
-    }
-    const std::uint32_t rings = bell_->rings;
-    bell_->asleep = 1;
-    if (c.channel->turn != attach::phase::asking)
-        attach::futex_wait(&bell_->rings, rings, look_again.count());
-    bell_->asleep = 0;
-    return c.channel->turn == attach::phase::asking;
-}
-
-/// Twice, because one thread may have woken another behind our back; one that has run meanwhile shows.
-bool supervisor::all_stand() {
-    meet();
-    reap();
-    if (std::ranges::all_of(programs_, [](const auto& p) { return p->all_ask(); })) {
-        somebody_elsewhere_ = false;
-        return true;
-    }
-    std::uint64_t seen[2] = {};
-    for (std::uint64_t& sum : seen) {
-        if (!std::ranges::all_of(programs_, [&](const auto& p) { return p->all_stand(sum); })) return false;
-        meet();
-    }
-    somebody_elsewhere_ = true;
-    return seen[0] == seen[1];
-}
-
-void supervisor::settle() {
-    const auto since = clock::now();
-    std::chrono::nanoseconds rest = look_again / 16;
-    for (const auto& p : programs_) p->expect_calls();
-    for (;;) {
-        const std::uint32_t rings = bell_->rings;
-        bell_->asleep = 1;
-        if (all_stand()) break;
-        attach::futex_wait(&bell_->rings, rings, rest.count());
-        bell_->asleep = 0;
-        rest = std::min(2 * rest, look_again);
-        if (interrupt_guard::raised()) throw interrupted(fmt::format("interrupted at {} ps", sim::now()));
-        complain(since);
-        if (rest == look_again)
-            for (const auto& p : programs_) judge(*p);
-    }
-    bell_->asleep = 0;
-}
-
-void supervisor::judge(attached_program& p) {
-    const bool proven = p.unproven_advances == 0;
-    if (!p.ended) p.judge_running_threads(grace_);
-    if (proven && p.unproven_advances != 0)
-        fmt::print(stderr,
-                   "vinic: {} runs without a call for longer than --grace: time goes on, and this run is not "
-                   "reproducible\n",
-                   p.name);
-}
-
-void supervisor::complain(clock::time_point since) {
-    if (complained_ || clock::now() - since < patience) return;
-    complained_ = true;
-    for (const auto& p : programs_) {
-        std::uint64_t seen = 0;
-        if (!p->all_stand(seen))
-            fmt::print(stderr, "vinic: waiting for {}, which runs (or is stopped) and calls nothing\n",
-                       p->name);
-    }
-}
-
-bool supervisor::look_outside(bool wait) {
-    reap();
-    if (somebody_elsewhere_ || wait) settle();
-    bool any = wake();
-    if (!wait) return any;
-    for (const auto since = clock::now(); !any; any = wake()) {
-        if (!somebody_elsewhere_) return false;
-        if (interrupt_guard::raised()) return true;  // the runner sees it
-        if (!complained_ && clock::now() - since > patience) {
-            complained_ = true;
-            fmt::print(stderr, "vinic: all programs wait for each other, or for something outside\n");
-        }
-        usleep(static_cast<useconds_t>(longest_rest / 1us));
-        settle();
-    }
-    return true;
 }
 
 }  // namespace vinic::testbench

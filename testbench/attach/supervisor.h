@@ -5,10 +5,12 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "testbench/attach/attached_program.h"
+#include "testbench/attach/bystanders.h"
 #include "testbench/attach/launch.h"
 #include "testbench/attach/listener.h"
 #include "testbench/cli/interrupt.h"
@@ -17,10 +19,25 @@
 
 namespace vinic::testbench {
 
-/// A program to be started, and where.
+/// A program, and where it runs.
 struct program_place {
-    program_command command;
+    std::optional<program_command> command;  ///< none: something else starts it
     unsigned node = 0;
+};
+
+/// How time passes for programs.
+struct attach_timing {
+    /// How long a thread may run without a call, and without proof that it spins, until time goes on all the
+    /// same.
+    std::chrono::milliseconds grace{100};
+    /// What programs do between calls takes so many times what they were measured to take; 0: nothing.
+    double cpu_scale = 0;
+};
+
+struct attach_plan {
+    std::vector<program_place> programs;
+    std::optional<program_command> launcher;  ///< starts those that have no commands
+    std::string socket;                       ///< where they find us; empty: a place of our own
 };
 
 /// Runs programs of the machine as simulated processes. Simulated time stands while a thread of theirs runs:
@@ -30,11 +47,10 @@ struct program_place {
 class supervisor {
 public:
     /// Makes the simulated processes. Throws input_error.
-    /// `grace`: how long a thread may run without a call, and without proof that it spins, until time goes on
-    /// all the same.
-    supervisor(platform& on, std::vector<program_place> programs, std::chrono::milliseconds grace,
-               results& report);
-    /// Programs that still run are killed.
+    /// `recorder`: null, or writes the calls down.
+    supervisor(platform& on, attach_plan plan, const attach_timing& timing, results& report,
+               call_recorder* recorder);
+    /// Programs that we have started and that still run are killed.
     ~supervisor();
     supervisor(const supervisor&) = delete;
     supervisor& operator=(const supervisor&) = delete;
@@ -44,8 +60,9 @@ public:
     /// Between two stretches of simulation: notices what has happened outside. `wait`: nothing else can
     /// happen; then returns when something has, or false when nothing can.
     bool look_outside(bool wait);
-    /// Of the first program that did not end with 0, in their order.
-    int exit_status() const;
+    /// Of the launcher, for whose end it waits; else of the first program that did not end with 0, in their
+    /// order.
+    int exit_status();
 
 private:
     using clock = std::chrono::steady_clock;
@@ -54,8 +71,13 @@ private:
     void serve(attached_program& p, host::process& self);
     void serve_thread(attached_program& p, caller& c, host::process& self);
     bool next_call(attached_program& p, caller& c, host::process& self);
+    void charge(caller& c, host::process& self);
     void spin(attached_program& p, caller& c, host::process& self);
     void perform(attached_program& p, caller& c);
+    void limit_wait(caller& c);
+    void expire(attached_program& p, caller& c);
+    void set_timer(attached_program& p, vipl::attach::slot& s);
+    void keep_time(attached_program& p, std::size_t which, host::process& self);
     void answer(attached_program& p, caller& c);
     void run_handler(attached_program& p, const std::uint64_t (&words)[vipl::attach::words_of_call],
                      const VIP_ERROR_DESCRIPTOR* error);
@@ -70,20 +92,32 @@ private:
     bool wake(attached_program& p);
     void reap();
     void meet();
+    attached_program* program_for(const listener::caller& who);
+    bool all_have_come() const;
+    bool bystanders_stand(std::uint64_t& seen);
+    bool release_spins();
+    bool still_awaits(clock::time_point& quiet_since);
+    void stop_awaiting();
     void complain(clock::time_point since);
-    void judge(attached_program& p);
+    void judge();
 
     platform& platform_;
-    std::vector<program_place> places_;
-    std::chrono::milliseconds grace_;
+    attach_plan plan_;
+    attach_timing timing_;
     results& report_;
+    call_recorder* recorder_;
     std::unique_ptr<listener> listener_;
+    std::unique_ptr<machine_process> launcher_;
+    std::unique_ptr<bystanders> bystanders_;  ///< of the launcher
+    bool awaiting_ = false;                   ///< time stands until all programs have come
     std::vector<std::unique_ptr<attached_program>> programs_;
     int bell_file_;
     vipl::attach::doorbell* bell_;
     int looks_;
     bool somebody_elsewhere_ = true;  ///< at the last time at which nobody ran
     bool complained_ = false;
+    std::uint64_t seen_ = 0;  ///< how often threads have run, at the last look
+    bool moved_ = false;      ///< somebody has, since programs are awaited
 };
 
 }  // namespace vinic::testbench

@@ -44,6 +44,13 @@ bool window_memory::changed_since(sim::picoseconds at) const {
     });
 }
 
+host::virtual_address window_memory::address_of(host::physical_address at) const {
+    for (const auto& [number, page] : pages_)
+        if (page.has_frame && page.frame == (at & ~host::page_mask))
+            return number * host::page_bytes + (at & host::page_mask);
+    return 0;
+}
+
 bool window_memory::valid(host::virtual_address address, std::uint64_t bytes) const {
     if (bytes > attach::window_bytes || address + bytes < address) return false;
     const std::uint64_t last = (address + std::max<std::uint64_t>(bytes, 1) - 1) / host::page_bytes;

@@ -28,6 +28,10 @@ public:
     /// Whether any of its pages may have changed for processors after `at`.
     bool changed_since(sim::picoseconds at) const;
 
+    /// The program's address behind a frame's; zero if there is none.
+    host::virtual_address address_of(host::physical_address at) const;
+    host::memory& ram() { return ram_; }
+
     bool valid(host::virtual_address address, std::uint64_t bytes) const override;
     void read(host::virtual_address address, std::span<std::byte> into) const override;
     void write(host::virtual_address address, std::span<const std::byte> from) override;

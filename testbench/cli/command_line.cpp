@@ -175,6 +175,7 @@ void add_simulation_options(CLI::App& verb, simulation_options& to) {
 struct request {
     run_options run;
     exec_options exec;
+    serve_options serve;
     designs_options designs;
     params_options params;
     stats_options stats;
@@ -188,8 +189,9 @@ struct request {
 
 CLI::App& add_run(CLI::App& program, request& to) {
     CLI::App& verb = *program.add_subcommand("run", "Run a workload on a design");
-    verb.add_option("workload", to.run.workload, "Name of a workload or a script")
-        ->type_name("NAME|FILE.lua")
+    verb.add_option("workload", to.run.workload,
+                    "Name of a workload, a script, or calls that vinic exec has recorded")
+        ->type_name("NAME|FILE.lua|FILE.trace")
         ->required();
     verb.add_flag("--help-workload", to.run.help_workload, "List the arguments of the workload")
         ->disable_flag_override();
@@ -206,15 +208,38 @@ CLI::App& add_run(CLI::App& program, request& to) {
     return verb;
 }
 
-void add_exec(CLI::App& program, request& to) {
-    CLI::App& verb = *program.add_subcommand("exec", "Run programs that use VIPL on the nodes of a design");
-    verb.add_option("-n", to.exec.processes, "Processes of the program (default: one on each node)")
+/// What exec and serve have in common.
+void add_program_options(CLI::App& verb, exec_options& to) {
+    verb.add_option("-n", to.processes, "Processes (default: one on each node)")
         ->type_name("PROCESSES")
         ->check(CLI::Range(1, 10'000));
-    verb.add_option("--map", to.exec.map, "Node of each process, as in 0,1,1 (default: one after the other)")
+    verb.add_option("--map", to.map, "Node of each process, as in 0,1,1 (default: one after the other)")
         ->type_name("NODE,...")
         ->delimiter(',')
         ->allow_extra_args(false);
+    verb.add_option("--grace", to.grace_ms,
+                    "Milliseconds of processor time for which a thread may run without a call, and without "
+                    "proof that it spins, until "
+                    "time goes on and the run is not reproducible")
+        ->type_name("MS")
+        ->check(CLI::Range(1, 1'000'000))
+        ->capture_default_str();
+    verb.add_option(
+            "--cpu-scale", to.cpu_scale,
+            "Charge what programs do between calls: so many times the processor time that it was measured "
+            "to take here (not reproducible; default: it takes no time)")
+        ->type_name("FACTOR")
+        ->check(CLI::Range(1e-6, 1e6));
+    verb.add_option("--record", to.record, "The programs' calls, to be made again by `vinic run FILE.trace`")
+        ->type_name("FILE.trace");
+    add_simulation_options(verb, to);
+}
+
+void add_exec(CLI::App& program, request& to) {
+    CLI::App& verb = *program.add_subcommand("exec", "Run programs that use VIPL on the nodes of a design");
+    verb.add_flag("--launcher", to.exec.launcher,
+                  "The program starts the processes itself, as mpirun does, and tells them their numbers")
+        ->disable_flag_override();
     verb.add_option(
             "--env", to.exec.environment,
             "A variable of the programs' environment (PATH, HOME and LD_LIBRARY_PATH they have); may be "
@@ -225,20 +250,34 @@ void add_exec(CLI::App& program, request& to) {
             "--real-time", to.exec.real_time,
             "Clocks and sleeps of the programs are the machine's, not the simulation's (not reproducible)")
         ->disable_flag_override();
-    verb.add_option("--grace", to.exec.grace_ms,
-                    "Milliseconds of processor time for which a thread may run without a call, and without "
-                    "proof that it spins, until "
-                    "time goes on and the run is not reproducible")
-        ->type_name("MS")
-        ->check(CLI::Range(1, 1'000'000))
-        ->capture_default_str();
-    add_simulation_options(verb, to.exec);
+    add_program_options(verb, to.exec);
     verb.footer(
         "The programs' output is theirs; the report goes to standard error. The exit status is that of the "
         "first program that did not end with 0.\n\nExamples:\n"
         "  vinic exec -- ./pingpong 1000\n"
         "  vinic exec --design myvia --json run.json -- ./server 7 : ./client node0 7\n"
-        "  vinic exec -n 4 --map 0,0,1,1 --pcap run.pcapng -- ./ring");
+        "  vinic exec -n 4 --map 0,0,1,1 --pcap run.pcapng -- ./ring\n"
+        "  vinic exec --launcher -n 2 -- mpirun -np 2 ./pingpong");
+}
+
+void add_serve(CLI::App& program, request& to) {
+    CLI::App& verb = *program.add_subcommand("serve", "Wait for programs that something else starts");
+    verb.add_option("--socket", to.serve.socket, "Where programs find the simulator (VINIC_SOCKET)")
+        ->type_name("PATH")
+        ->required();
+    add_program_options(verb, to.serve);
+    verb.footer(
+        "Simulated time begins when all processes have come, and the run ends with the last of them. "
+        "Programs "
+        "are linked with libvipl or started with LD_PRELOAD=libvipl.so, and find their place by their "
+        "environment:\n"
+        "  VINIC_SOCKET   the path of --socket\n"
+        "  VINIC_PROCESS  which process it is, from 0; where it is not set, OMPI_COMM_WORLD_RANK, PMIX_RANK, "
+        "PMI_RANK or SLURM_PROCID\n"
+        "  VINIC_NODE     without a number: the next process of this node; without either: the next at "
+        "all\n\nExamples:\n"
+        "  vinic serve --socket /tmp/v -n 2 &\n"
+        "  VINIC_SOCKET=/tmp/v VINIC_PROCESS=0 ./server & VINIC_SOCKET=/tmp/v VINIC_PROCESS=1 gdb ./client");
 }
 
 void add_reference_verbs(CLI::App& program, request& to) {
@@ -634,6 +673,7 @@ status perform(const CLI::App& program, request& wanted) {
     const auto is = [&](const char* name) { return program.got_subcommand(name); };
     if (is("run")) return run(wanted.run);
     if (is("exec")) return static_cast<status>(exec(wanted.exec));
+    if (is("serve")) return static_cast<status>(serve(wanted.serve));
     if (is("designs")) return list_designs(wanted.designs);
     if (is("params")) return list_parameters(wanted.params);
     if (is("stats")) return list_statistics(wanted.stats);
@@ -657,6 +697,7 @@ status parse_and_perform(std::vector<std::string> arguments) {
     program.footer("Examples:\n  vinic run pingpong\n  vinic run --help\n  vinic params nic.lanai");
     add_run(program, wanted);
     add_exec(program, wanted);
+    add_serve(program, wanted);
     add_reference_verbs(program, wanted);
     add_firmware(program, wanted);
     add_compare(program, wanted);
@@ -671,7 +712,7 @@ status parse_and_perform(std::vector<std::string> arguments) {
             "A translate filter process of GTKWave (--gtkw uses it).\n\nExamples:\n"
             "  echo 0000a000 | vinic disassemble");
 
-    wanted.run.command = wanted.exec.command = joined(arguments);
+    wanted.run.command = wanted.exec.command = wanted.serve.command = joined(arguments);
     wanted.run.arguments = wanted.exec.programs = split_workload_arguments(arguments);
     check_verb(program, arguments);
     give_places(arguments);

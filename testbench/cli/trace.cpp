@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "hw/sim/error.h"
+#include "testbench/attach/call_trace.h"
 #include "testbench/cli/output.h"
 #include "testbench/cli/verbs.h"
 #include "testbench/report/json.h"
@@ -35,6 +36,25 @@ std::string to_text(const std::string& path, const traces::trace_summary& found)
     return text;
 }
 
+traces::trace_summary check_calls(const std::string& path) {
+    traces::trace_summary found;
+    found.kind = "calls";
+    try {
+        const call_trace trace = load_call_trace(path);
+        std::uint64_t lines = 0;
+        for (const call_trace::process& process : trace.processes)
+            for (const auto& thread : process.threads)
+                for (const call_trace::line& one : thread) {
+                    ++lines;
+                    found.see(one.text["at_ps"].get<sim::picoseconds>());
+                }
+        found.counts = {{"processes", trace.processes.size()}, {"lines", lines}};
+    } catch (const sim::input_error& error) {
+        found.fault(error.what());
+    }
+    return found;
+}
+
 }  // namespace
 
 status check_traces(const trace_check_options& options) {
@@ -42,10 +62,13 @@ status check_traces(const trace_check_options& options) {
     json all = json::array();
     bool well_formed = true;
     for (const std::string& path : options.files) {
-        const traces::trace_summary found = traces::check_trace(read_file(path), path);
+        const traces::trace_summary found =
+            path.ends_with(".trace") ? check_calls(path) : traces::check_trace(read_file(path), path);
         if (found.kind.empty())
             throw sim::input_error(
-                "{}: no trace: expected a waveform (FST, VCD), packets (pcapng), a timeline or a log", path);
+                "{}: no trace: expected a waveform (FST, VCD), packets (pcapng), a timeline, a log, or calls "
+                "(.trace)",
+                path);
         well_formed = well_formed && found.faults.empty();
         all.push_back(to_json(path, found));
         text += to_text(path, found);

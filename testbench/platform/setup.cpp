@@ -9,6 +9,7 @@
 #include "testbench/platform/node_parts.h"
 #include "testbench/report/sha256.h"
 #include "testbench/workloads/builtin.h"
+#include "testbench/workloads/replay.h"
 
 namespace vinic::testbench {
 
@@ -55,6 +56,9 @@ std::unique_ptr<workload> load_workload(const std::string& name_or_file,
                                    unsafe,    on.transport.text, transports_on(on)};
     const auto builtin = builtin_workloads();
     if (const auto found = builtin.find(name_or_file); found != builtin.end()) return found->second(options);
+    if (name_or_file.ends_with(".trace"))
+        return std::make_unique<replay>(find_file(name_or_file, folders().workloads, ".trace", "trace"),
+                                        options);
     const bool is_path = name_or_file.find('/') != std::string::npos || name_or_file.ends_with(".lua");
     if (!is_path) {
         std::vector<std::string> names = names_in(folders().workloads, ".lua");

@@ -32,7 +32,8 @@ const std::string& program_sha256() {
 plan::plan(study_file of) : study_(std::move(of)), grid_(expand(study_)) {}
 
 std::string plan::beside(const std::string& name, const char* suffix) const {
-    const bool is_file = name.find('/') != std::string::npos || name.ends_with(suffix);
+    const bool is_trace = name.ends_with(".trace");  // of calls, in the place of a workload
+    const bool is_file = name.find('/') != std::string::npos || name.ends_with(suffix) || is_trace;
     if (!is_file || std::filesystem::path(name).is_absolute()) return name;
     const std::string file = (study_.path.parent_path() / name).lexically_normal().string();
     return file.find('/') == std::string::npos ? "./" + file : file;

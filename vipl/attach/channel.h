@@ -16,12 +16,17 @@
 namespace vinic::vipl::attach {
 
 /// Changes with anything in this header, in functions.h or in vipl.h.
-inline constexpr std::uint32_t protocol_version = 1;
+inline constexpr std::uint32_t protocol_version = 2;
 inline constexpr std::uint32_t magic = 0x4C504956;  // "VIPL"
 
 // --- Environment of a program.
 inline constexpr const char* socket_variable = "VINIC_SOCKET";    ///< where the simulator listens
 inline constexpr const char* process_variable = "VINIC_PROCESS";  ///< which of its processes this one is
+inline constexpr const char* node_variable = "VINIC_NODE";        ///< on which node, if the former is not set
+inline constexpr const char* real_time_variable = "VINIC_REAL_TIME";  ///< set: clocks are the machine's
+/// Where launchers of MPI and batch systems say which process this is, where VINIC_PROCESS is not set.
+inline constexpr const char* rank_variables[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
+                                                 "SLURM_PROCID"};
 
 // --- A thread's calls.
 /// Who has the slot: program and simulator take turns.
@@ -41,7 +46,18 @@ enum class request : std::uint32_t {
     sleep_until,      ///< word 0: picoseconds
     share_pages,      ///< words: address, bytes, and where they are in the program's window
     next_callback,    ///< the library's thread for handlers asks for work
+    limit_wait,   ///< words: picoseconds, and 1: from now; what the thread waits in then ends at that time
+    read_cycles,  ///< result: what the processor's counter shows
+    set_timer,  ///< words: which of setitimer's, 1: to be set, picoseconds, interval; the last two come back
+                ///< as they were
 };
+
+inline constexpr std::size_t interval_timers = 3;
+
+/// Whether a thread waits for something outside of the simulation no longer than to a simulated time.
+enum class limit : std::uint32_t { none, armed, expired };
+/// That ends such a wait: the kernel's last but one, which programs hardly use.
+inline constexpr int limit_signal = 63;
 
 /// One thread of the program. Written by whoever has it.
 struct alignas(64) slot {
@@ -52,6 +68,8 @@ struct alignas(64) slot {
     std::uint64_t words[words_of_call];
     std::uint64_t result;
     std::byte payload[payload_bytes];
+    std::atomic<attach::limit> limit;
+    std::uint64_t ran_ns;  ///< processor time since its latest answer, where that is measured
 };
 
 /// One program.
@@ -61,10 +79,12 @@ struct region {
     std::uint32_t version;
     std::int32_t simulator;              ///< its process number
     std::atomic<std::uint32_t> closed;   ///< the simulator serves no more
+    std::uint32_t measures;              ///< `ran_ns` is wanted
     std::atomic<std::uint32_t> counted;  ///< `threads` is kept
     std::atomic<std::uint32_t> threads;  ///< of the program, those that never call included
     std::atomic<std::uint32_t>
         forked;  ///< it has made processes, which may run when no thread of its own does
+    std::atomic<std::uint32_t> slots_used;  ///< the others have never been
     slot slots[threads_max];
 };
 
@@ -83,7 +103,8 @@ inline constexpr std::uint64_t window_bytes = std::uint64_t{1} << 36;
 struct hello {
     std::uint32_t magic;
     std::uint32_t version;
-    std::int32_t process;  ///< of process_variable; -1: it has none
+    std::int32_t process;  ///< -1: its environment does not say
+    std::int32_t node;     ///< likewise
 };
 struct welcome {
     std::uint32_t accepted;

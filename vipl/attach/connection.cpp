@@ -11,9 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include "vipl/attach/time_stamps.h"
 #include "vipl/attach/window.h"
 
 namespace vinic::vipl::attach {
@@ -36,6 +38,13 @@ state here;
 
 std::atomic<int> threads_counted{1};
 thread_local slot* mine = nullptr;
+thread_local std::uint64_t measured_from_ns = 0;
+
+std::uint64_t processor_time_ns() {
+    timespec t{};
+    syscall(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, &t);
+    return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(t.tv_nsec);
+}
 
 /// Why there is no simulator; empty once it has been said.
 char complaint[400];
@@ -98,15 +107,31 @@ T* map(int descriptor) {
     return at == MAP_FAILED ? nullptr : static_cast<T*>(at);
 }
 
+/// The number in the first of these variables that is set; -1: none is.
+template <std::size_t N>
+int number_in(const char* const (&variables)[N]) {
+    for (const char* const name : variables)
+        if (const char* const value = getenv(name)) return atoi(value);
+    return -1;
+}
+
+hello own_hello() {
+    int process = number_in({process_variable});
+    if (process < 0) process = number_in(rank_variables);
+    return {
+        .magic = magic, .version = protocol_version, .process = process, .node = number_in({node_variable})};
+}
+
 void attach() {
     const char* const path = getenv(socket_variable);
     if (path == nullptr)
-        return complain("libvipl: no simulator: start the program with `vinic exec -- PROGRAM`, or set %s",
-                        socket_variable);
+        return complain(
+            "libvipl: no simulator: start the program with `vinic exec -- PROGRAM`, or `vinic serve` and set "
+            "%s",
+            socket_variable);
     const int to = connect_to(path);
     if (to < 0) return complain("libvipl: no simulator listens at %s: %s", path, strerror(errno));
-    const char* const process = getenv(process_variable);
-    const hello mine_is{.magic = magic, .version = protocol_version, .process = process ? atoi(process) : -1};
+    const hello mine_is = own_hello();
     welcome answer{};
     int descriptors[3] = {-1, -1, -1};
     const bool answered = send(to, &mine_is, sizeof mine_is, MSG_NOSIGNAL) == sizeof mine_is &&
@@ -122,6 +147,9 @@ void attach() {
         return complain("libvipl: cannot map the simulator's memory: %s", strerror(errno));
     }
     open_window(descriptors[2]);
+    if (getenv("VINIC_TRAP_RDTSC") != nullptr) trap_time_stamps();
+    prctl(PR_SET_PTRACER,
+          here.shared->simulator);  // which need not be our parent, and proves that loops spin
     cpu_set_t processors;
     const bool several =
         sched_getaffinity(0, sizeof processors, &processors) != 0 || CPU_COUNT(&processors) > 1;
@@ -144,6 +172,7 @@ void leave_slot(void* of) {
 
 /// A child of fork shares nothing with the simulator until it calls: its memory is not the parent's any more.
 void in_child() {
+    release_time_stamps();
     here.lock = PTHREAD_MUTEX_INITIALIZER;
     here.tried = false;
     here.shared = nullptr;
@@ -163,6 +192,8 @@ void before_fork() {
 [[gnu::constructor]] void prepare() {
     pthread_key_create(&here.at_exit_of_thread, leave_slot);
     pthread_atfork(before_fork, nullptr, in_child);
+    release_time_stamps();  // which a program may have left trapped that has become this one
+    if (wanted() && getenv("VINIC_TRAP_RDTSC") != nullptr) trap_time_stamps();
 }
 
 region* shared_region() {
@@ -214,7 +245,11 @@ bool wait_for_answer(slot& s) {
 
 bool threads_are_counted = false;
 
-bool wanted() { return here.shared != nullptr || getenv(socket_variable) != nullptr; }
+bool wanted() {
+    static const bool told =
+        getenv(socket_variable) != nullptr && number_in({process_variable, node_variable}) >= 0;
+    return told || here.shared != nullptr;
+}
 
 void say_why_not() {
     pthread_mutex_lock(&here.lock);
@@ -227,11 +262,15 @@ slot* this_thread_slot() {
     if (mine != nullptr) return mine;
     region* const shared = shared_region();
     if (shared == nullptr) return nullptr;
-    for (slot& s : shared->slots) {
+    for (std::uint32_t i = 0; i < threads_max; ++i) {
+        slot& s = shared->slots[i];
         phase none = phase::free;
         if (!s.turn.compare_exchange_strong(none, phase::running)) continue;
+        for (std::uint32_t used = shared->slots_used; used <= i;)
+            shared->slots_used.compare_exchange_weak(used, i + 1);
         s.thread = static_cast<std::int32_t>(syscall(SYS_gettid));
         pthread_setspecific(here.at_exit_of_thread, &s);
+        if (shared->measures != 0) measured_from_ns = processor_time_ns();
         return mine = &s;
     }
     say("libvipl: more than %zu threads call VIPL", threads_max);
@@ -244,6 +283,8 @@ bool ask(slot& s, std::uint32_t function) {
         return false;
     }
     s.function = function;
+    const bool measures = here.shared->measures != 0;
+    if (measures) s.ran_ns = processor_time_ns() - measured_from_ns;
     s.turn = phase::asking;
     if (here.bell->asleep != 0) {
         ++here.bell->rings;
@@ -251,6 +292,7 @@ bool ask(slot& s, std::uint32_t function) {
     }
     const bool answered = wait_for_answer(s);
     s.turn = phase::running;
+    if (measures) measured_from_ns = processor_time_ns();
     if (!answered) tell_gone();
     return answered;
 }

@@ -13,7 +13,8 @@ slot* this_thread_slot();
 /// Says once, on standard error, why there is no simulator.
 void say_why_not();
 
-/// Whether a simulator is to be used at all: whether the program was started for one.
+/// Whether it uses a simulator, or was started for one. What a launcher starts (which may be a shell, and has
+/// MPI to start) becomes a program of the simulator when it calls VIPL.
 bool wanted();
 
 /// Gives the slot to the simulator and returns when it comes back; false when the simulator has gone.

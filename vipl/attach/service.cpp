@@ -224,6 +224,10 @@ bool perform_system_call(slot& s) {
         case request::read_clock:
             s.result = self.trap([&] { return self.now(); });
             return true;
+        case request::read_cycles:
+            self.compute(program::current().of.lib.poll_clocks);  // about what a look costs
+            s.result = self.processor().clock().edge_at_or_after(self.now());
+            return true;
         case request::sleep_until:
             self.trap([&] { self.sleep_until(s.words[0]); });
             s.result = self.now();

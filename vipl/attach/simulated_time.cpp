@@ -13,22 +13,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "vipl/attach/connection.h"
+#include "vipl/attach/simulated_time.h"
 
 namespace vinic::vipl::attach {
 
-namespace {
-
-constexpr std::uint64_t ps_per_s = 1'000'000'000'000;
-constexpr std::uint64_t ps_per_us = 1'000'000;
-constexpr std::uint64_t ps_per_ns = 1'000;
-/// When the simulation begins: 1 January 2000, 00:00 UTC.
-constexpr time_t epoch_s = 946'684'800;
-
-/// The slot to ask through; null: real time.
 slot* simulated() {
-    static const bool on = wanted() && getenv("VINIC_REAL_TIME") == nullptr;
-    return on ? this_thread_slot() : nullptr;
+    static const bool on = getenv(real_time_variable) == nullptr;
+    return on && wanted() ? this_thread_slot() : nullptr;
 }
 
 bool now(slot& s, std::uint64_t& ps) {
@@ -36,6 +27,8 @@ bool now(slot& s, std::uint64_t& ps) {
     ps = s.result;
     return true;
 }
+
+namespace {
 
 /// Without a simulator any more, sleeps end at once.
 void sleep_until(slot& s, std::uint64_t ps) {
@@ -48,10 +41,6 @@ void sleep_for(slot& s, std::uint64_t span) {
     if (now(s, ps)) sleep_until(s, ps + span);
 }
 
-bool of_the_day(clockid_t id) {
-    return id == CLOCK_REALTIME || id == CLOCK_REALTIME_COARSE || id == CLOCK_TAI;
-}
-
 timespec timespec_of(std::uint64_t ps, bool day) {
     return {.tv_sec = static_cast<time_t>(ps / ps_per_s) + (day ? epoch_s : 0),
             .tv_nsec = static_cast<long>(ps % ps_per_s / ps_per_ns)};
@@ -60,18 +49,6 @@ timespec timespec_of(std::uint64_t ps, bool day) {
 timeval timeval_of(std::uint64_t ps, bool day) {
     return {.tv_sec = static_cast<time_t>(ps / ps_per_s) + (day ? epoch_s : 0),
             .tv_usec = static_cast<suseconds_t>(ps % ps_per_s / ps_per_us)};
-}
-
-bool valid(const timespec* span) {
-    return span->tv_sec >= 0 && span->tv_nsec >= 0 && span->tv_nsec < 1'000'000'000;
-}
-
-/// Spans that no simulation reaches are cut.
-std::uint64_t ps_of(const timespec& span) {
-    constexpr time_t longest_s = 1'000'000;
-    if (span.tv_sec > longest_s) return longest_s * ps_per_s;
-    return static_cast<std::uint64_t>(span.tv_sec) * ps_per_s +
-           static_cast<std::uint64_t>(span.tv_nsec) * ps_per_ns;
 }
 
 }  // namespace
@@ -132,6 +109,10 @@ int getrusage(__rusage_who_t who, rusage* to) noexcept {
     to->ru_utime = timeval_of(ps, false);
     to->ru_stime = {};
     return 0;
+}
+
+int timespec_get(timespec* to, int base) noexcept {
+    return base == TIME_UTC && clock_gettime(CLOCK_REALTIME, to) == 0 ? base : 0;
 }
 
 int clock_nanosleep(clockid_t id, int flags, const timespec* span, timespec* left) {

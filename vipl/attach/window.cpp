@@ -15,6 +15,9 @@
 
 #include "vipl/attach/connection.h"
 
+// The C library's own name: others (UCX) put a sigaction before it that does nothing.
+extern "C" int __sigaction(int, const struct sigaction*, struct sigaction*);
+
 namespace vinic::vipl::attach {
 
 namespace {
@@ -109,10 +112,10 @@ void on_fault(int signal, siginfo_t* info, void* context) {
     }
     // The handler may be gone when a thread that waited gets here: the access that faulted is repeated.
     struct sigaction now {};
-    sigaction(signal, nullptr, &now);
+    __sigaction(signal, nullptr, &now);
     if (now.sa_sigaction != on_fault) return;
     if ((moving.before.sa_flags & SA_SIGINFO) != 0) return moving.before.sa_sigaction(signal, info, context);
-    sigaction(signal, &moving.before, nullptr);
+    __sigaction(signal, &moving.before, nullptr);
 }
 
 struct task {
@@ -165,7 +168,7 @@ bool move_pages(std::uintptr_t begin, std::uintptr_t end) {
     struct sigaction ours {};
     ours.sa_sigaction = on_fault;
     ours.sa_flags = SA_SIGINFO | SA_NODEFER;
-    sigaction(SIGSEGV, &ours, &moving.before);
+    __sigaction(SIGSEGV, &ours, &moving.before);
     // A thread whose own stack must become read-only could not even take the signal: such pages stay readable
     // and writable, and only this thread uses them.
     const auto own = reinterpret_cast<std::uintptr_t>(&t);
@@ -174,7 +177,7 @@ bool move_pages(std::uintptr_t begin, std::uintptr_t end) {
     move_from_elsewhere(t);
     moving.begin = 0;
     moving.end = 0;
-    sigaction(SIGSEGV, &moving.before, nullptr);
+    __sigaction(SIGSEGV, &moving.before, nullptr);
     return t.done;
 }
 

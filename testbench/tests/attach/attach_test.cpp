@@ -106,6 +106,41 @@ TEST(attach, every_clock_is_the_simulations) {
     EXPECT_EQ(run.output, "");
 }
 
+TEST(attach, the_time_stamp_counter_is_the_simulated_processors) {
+    const program vinic;
+    for (const std::string mhz : {"500", "733"}) {
+        const outcome run = exec(vinic, "time_stamps_vipl " + mhz, "-n 1 --env VINIC_TRAP_RDTSC=1 --set host.cpu.clock_mhz=" + mhz);
+        EXPECT_EQ(run.status, 0) << run.errors;
+        EXPECT_EQ(run.output, "");
+    }
+}
+
+TEST(attach, processor_time_is_charged_where_it_is_asked_for) {
+    const program vinic;
+    const outcome run = exec(vinic, "pingpong_vipl 8 20", "--cpu-scale 1000");
+    EXPECT_EQ(run.status, 0) << run.errors;
+    EXPECT_NE(run.errors.find(
+                  "--cpu-scale charges processor time as it was measured: this run is not reproducible"),
+              std::string::npos);
+    // A round takes the program at least a microsecond of processor time, which counts a thousand times.
+    EXPECT_GT(printed_latency_us(run.output), 500);
+}
+
+// Each on its own; what other calls do must not help it.
+class time_limit : public testing::TestWithParam<const char*> {};
+TEST_P(time_limit, ends_in_simulated_time) {
+    const program vinic;
+    const outcome run = exec(vinic, std::string("limits_vipl ") + GetParam(), "-n 1");
+    EXPECT_EQ(run.status, 0) << run.errors;
+    EXPECT_EQ(run.output, "");
+}
+INSTANTIATE_TEST_SUITE_P(entry_points, time_limit,
+                         testing::Values("poll", "ppoll", "select", "pselect", "epoll_wait", "epoll_pwait",
+                                         "sem_timedwait", "sem_clockwait", "pthread_cond_timedwait",
+                                         "pthread_cond_clockwait", "pthread_cond_monotonic", "alarm",
+                                         "ualarm", "setitimer", "setitimer_virtual"),
+                         [](const auto& one) { return std::string(one.param); });
+
 TEST(attach, memory_of_every_kind_is_registered_and_keeps_its_bytes) {
     const program vinic;
     const outcome run = exec(vinic, "places_vipl");
@@ -142,7 +177,7 @@ TEST(attach, a_library_of_another_version_is_told_so) {
     const program vinic;
     EXPECT_EQ(
         exec(vinic, "stranger_vipl", "-n 1").output,
-        "the program's libvipl speaks version 4711, the simulator version 1: use the libvipl that comes with "
+        "the program's libvipl speaks version 4711, the simulator version 2: use the libvipl that comes with "
         "this vinic\n");
 }
 

@@ -40,7 +40,8 @@ class golden : public testing::TestWithParam<example> {};
 TEST_P(golden, trace_is_as_it_was) {
     const auto& [file, arguments] = GetParam();
     const program vinic;
-    const auto outcome = vinic.run(arguments);
+    // Where programs are that are attached.
+    const auto outcome = vinic.run(arguments, "PATH=\"" VINIC_BINARY_DIR "/tests/attached:$PATH\"");
     if (outcome.errors.find("FST is not available") != std::string::npos) GTEST_SKIP() << outcome.errors;
     ASSERT_EQ(outcome.status, 0) << outcome.errors;
     if (file.ends_with(".fst")) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* What the test programs share: opening a VI with registered memory and connecting two, as programs of the time did it.
-   gnu89. */
+/* What the test programs share: opening a VI with registered memory and connecting two, as programs of the
+   time did it. gnu89. */
 #ifndef VINIC_TEST_PROGRAM_H
 #define VINIC_TEST_PROGRAM_H
 
@@ -13,13 +13,13 @@
 
 #include "vipl/vipl.h"
 
-#define CHECK(call)                                                                        \
-    do {                                                                                   \
-        VIP_RETURN code_ = (call);                                                         \
-        if (code_ != VIP_SUCCESS) {                                                        \
-            fprintf(stderr, "%s:%d: %s: %d\n", __FILE__, __LINE__, #call, (int)code_);     \
-            exit(1);                                                                       \
-        }                                                                                  \
+#define CHECK(call)                                                                    \
+    do {                                                                               \
+        VIP_RETURN code_ = (call);                                                     \
+        if (code_ != VIP_SUCCESS) {                                                    \
+            fprintf(stderr, "%s:%d: %s: %d\n", __FILE__, __LINE__, #call, (int)code_); \
+            exit(1);                                                                   \
+        }                                                                              \
     } while (0)
 
 /* A VI and its memory: descriptors first, a buffer of `bytes` for each behind them. */
@@ -35,7 +35,9 @@ struct endpoint {
     char* memory;
 };
 
-static VIP_DESCRIPTOR* descriptor(struct endpoint* e, unsigned i) { return (VIP_DESCRIPTOR*)(e->memory + 64 * i); }
+static VIP_DESCRIPTOR* descriptor(struct endpoint* e, unsigned i) {
+    return (VIP_DESCRIPTOR*)(e->memory + 64 * i);
+}
 static char* buffer(struct endpoint* e, unsigned i) { return e->memory + 64 * e->count + e->bytes * i; }
 
 static void prepare(struct endpoint* e, unsigned i, unsigned long bytes) {
@@ -97,18 +99,23 @@ static void wait_for_client(struct endpoint* e) {
 }
 
 /* Tries until the server is there, as programs of the time did. */
-static void call_server(struct endpoint* e, const char* host) {
-    union address local, remote;
+static void call_address(struct endpoint* e, union address* remote) {
+    union address local;
     VIP_VI_ATTRIBUTES theirs;
     VIP_RETURN code;
     own_address(e, &local);
+    while ((code = VipConnectRequest(e->vi, &local.net, &remote->net, VIP_INFINITE, &theirs)) == VIP_NO_MATCH)
+        usleep(20);
+    CHECK(code);
+}
+
+static void call_server(struct endpoint* e, const char* host) {
+    union address remote;
     memset(&remote, 0, sizeof remote);
     CHECK(VipNSGetHostByName(e->nic, (VIP_CHAR*)host, &remote.net, 0));
     remote.net.DiscriminatorLen = 4;
     memcpy(remote.net.HostAddress + remote.net.HostAddressLen, "test", 4);
-    while ((code = VipConnectRequest(e->vi, &local.net, &remote.net, VIP_INFINITE, &theirs)) == VIP_NO_MATCH)
-        usleep(20);
-    CHECK(code);
+    call_address(e, &remote);
 }
 
 static VIP_DESCRIPTOR* poll_send(struct endpoint* e) {
@@ -135,7 +142,12 @@ static double now_us(void) {
     return (double)t.tv_sec * 1e6 + (double)t.tv_usec;
 }
 
-/* Which of the processes of `vinic exec` this is. */
-static int process(void) { return atoi(getenv("VINIC_PROCESS")); }
+/* Which of the processes this is: from `vinic exec`, from a launcher, or one on each node; else the first. */
+static int process(void) {
+    const char* number = getenv("VINIC_PROCESS");
+    if (number == NULL) number = getenv("PMI_RANK");
+    if (number == NULL) number = getenv("VINIC_NODE");
+    return number != NULL ? atoi(number) : 0;
+}
 
 #endif

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Simulated time ends what programs wait in outside of the simulation, and sends the signals of their timers.
+#include "testbench/attach/supervisor.h"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+
+namespace vinic::testbench {
+
+namespace attach = vipl::attach;
+
+/// The thread will wait outside, and not for ever.
+void supervisor::limit_wait(caller& c) {
+    attach::slot& s = *c.channel;
+    vipl::program::current().self.trap([] {});
+    c.limit = s.words[0] + (s.words[1] != 0 ? sim::now() : 0);
+    if (c.limit > sim::now()) return;
+    c.limit = sim::never;
+    s.limit = attach::limit::expired;
+}
+
+/// It still waits.
+void supervisor::expire(attached_program& p, caller& c) {
+    c.limit = sim::never;
+    attach::limit armed = attach::limit::armed;
+    if (!c.channel->limit.compare_exchange_strong(armed, attach::limit::expired)) return;
+    syscall(SYS_tgkill, p.process(), c.thread, attach::limit_signal);
+    settle();
+    wake();
+}
+
+void supervisor::set_timer(attached_program& p, attach::slot& s) {
+    const auto which = static_cast<std::size_t>(s.words[0]);
+    interval_timer& t = p.timers.at(which);
+    vipl::program::current().self.trap([] {});
+    const std::uint64_t left = t.at == sim::never ? 0 : t.at - std::min(t.at, sim::now());
+    const std::uint64_t interval_before = t.interval;
+    if (s.words[1] != 0) {
+        t.at = s.words[2] == 0 ? sim::never : sim::now() + s.words[2];
+        t.interval = s.words[3];
+        if (!t.kept)
+            platform_.watch(platform_.nodes()[p.node]->host.cpu.spawn(
+                p.name + " timer", nullptr,
+                [this, &p, which](host::process& self) { keep_time(p, which, self); }));
+        t.kept = true;
+        t.changed.wake_one();
+    }
+    s.words[2] = left;
+    s.words[3] = interval_before;
+}
+
+/// A simulated process of the kernel's that sends the signals of a timer.
+void supervisor::keep_time(attached_program& p, std::size_t which, host::process& self) {
+    constexpr int signals[] = {SIGALRM, SIGVTALRM, SIGPROF};
+    interval_timer& t = p.timers[which];
+    while (!p.ended) {
+        if (self.block(t.changed, t.at)) continue;
+        t.at = t.interval == 0 ? sim::never : t.at + t.interval;
+        p.send(signals[which]);
+        settle();
+        wake();
+    }
+}
+
+}  // namespace vinic::testbench
