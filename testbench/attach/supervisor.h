@@ -90,7 +90,8 @@ private:
     /// Hands what is new to the simulated processes that wait for it; whether there was any.
     bool wake();
     bool wake(attached_program& p);
-    void reap();
+    /// Whether a program has ended.
+    bool reap();
     void meet();
     attached_program* program_for(const listener::caller& who);
     bool all_have_come() const;

@@ -48,16 +48,18 @@ void supervisor::launch() {
     }
 }
 
-void supervisor::reap() {
+bool supervisor::reap() {
+    bool any = false;
     const bool nobody_comes = launcher_ && launcher_->ended();
     for (const auto& p : programs_) {
         if (p->ended || !(p->machine ? p->machine->ended() : nobody_comes)) continue;
-        p->ended = true;
+        p->ended = any = true;
         if (!p->machine)
             fmt::print(stderr, "vinic: the launcher has ended, and {} has not used VIPL\n", p->name);
         else if (const int signal = p->machine->signal())
             fmt::print(stderr, "vinic: {} was ended by signal {} ({})\n", p->name, signal, strsignal(signal));
     }
+    return any;
 }
 
 /// Programs that have just begun to use VIPL.

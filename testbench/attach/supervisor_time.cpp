@@ -92,6 +92,7 @@ bool supervisor::all_stand() {
     somebody_elsewhere_ = true;
     moved_ = moved_ || seen[0] != seen_;
     seen_ = seen[0];
+    if (reap()) return false;  // what ended in between looked as if it stood
     return seen[0] == seen[1];
 }
 
