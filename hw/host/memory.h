@@ -129,7 +129,7 @@ private:
         const void* owner = nullptr;  ///< of a page that lives elsewhere
         sim::picoseconds changed_at = 0;
     };
-    /// From calloc: zeros, and real memory only where they are touched (rings of descriptors mostly are not).
+    /// Zeros, which take real memory only where they are touched (rings of descriptors mostly are not).
     struct releaser {
         void operator()(std::byte* pages) const { std::free(pages); }
     };

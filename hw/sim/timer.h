@@ -27,7 +27,8 @@ public:
     timer(const timer&) = delete;
     timer& operator=(const timer&) = delete;
 
-    /// Due at `at`, instead of when it was due; in the next delta cycle when that is not after now.
+    /// Due at `at`, instead of when it was due; at once (in the next delta cycle, if others have something to
+    /// do in this one) when that is not after now.
     void set(picoseconds at);
     /// The same, unless it is due earlier already.
     void no_later_than(picoseconds at) {
