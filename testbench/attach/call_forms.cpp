@@ -8,6 +8,7 @@
 
 #include "host_driver/types.h"
 #include "hw/sim/error.h"
+#include "vipl/return_names.h"
 
 namespace vinic::testbench {
 
@@ -41,24 +42,6 @@ constexpr parameter result(const char* key) { return {key, role::result}; }
 constexpr parameter number(const char* key) { return {key, role::number}; }
 constexpr parameter text(const char* key) { return {key, role::text}; }
 constexpr parameter queue_of(const char* key) { return {key, role::handle, object::queue}; }
-
-constexpr const char* return_names[] = {"VIP_SUCCESS",
-                                        "VIP_NOT_DONE",
-                                        "VIP_INVALID_PARAMETER",
-                                        "VIP_ERROR_RESOURCE",
-                                        "VIP_TIMEOUT",
-                                        "VIP_REJECT",
-                                        "VIP_INVALID_RELIABILITY_LEVEL",
-                                        "VIP_INVALID_MTU",
-                                        "VIP_INVALID_QOS",
-                                        "VIP_INVALID_PTAG",
-                                        "VIP_INVALID_RDMAREAD",
-                                        "VIP_DESCRIPTOR_ERROR",
-                                        "VIP_INVALID_STATE",
-                                        "VIP_ERROR_NAMESERVICE",
-                                        "VIP_NO_MATCH",
-                                        "VIP_NOT_REACHABLE",
-                                        "VIP_ERROR_NOT_SUPPORTED"};
 
 /// As text where it is one, else in hexadecimal behind "0x".
 std::string discriminator_text(const std::uint8_t* at, std::size_t count) {
@@ -173,13 +156,13 @@ std::optional<std::uint64_t> made_handle(const parameter& what, attach::payload_
 
 std::string return_name(VIP_RETURN code) {
     const auto index = static_cast<std::size_t>(code);
-    return index < std::size(return_names) ? return_names[index] : std::to_string(index);
+    return index < vipl::return_names.size() ? vipl::return_names[index] : std::to_string(index);
 }
 
 std::optional<VIP_RETURN> return_code(const std::string& name) {
-    const auto* const found = std::ranges::find(return_names, name);
-    if (found == std::end(return_names)) return std::nullopt;
-    return static_cast<VIP_RETURN>(found - std::begin(return_names));
+    const auto found = std::ranges::find(vipl::return_names, name);
+    if (found == vipl::return_names.end()) return std::nullopt;
+    return static_cast<VIP_RETURN>(found - vipl::return_names.begin());
 }
 
 json to_json(const VIP_NET_ADDRESS& address) {

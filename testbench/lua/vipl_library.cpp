@@ -7,6 +7,7 @@
 #include "testbench/lua/libraries.h"
 #include "testbench/lua/memory.h"
 #include "testbench/lua/stack.h"
+#include "vipl/return_names.h"
 #include "vipl/vipl.h"
 
 namespace vinic::testbench::lua {
@@ -371,27 +372,10 @@ int host_by_name(lua_State* L, script& self) {
 
 /// status_name(status): "VIP_NOT_DONE".
 int status_name(lua_State* L, script&) {
-    static constexpr std::array<const char*, 17> names{"VIP_SUCCESS",
-                                                       "VIP_NOT_DONE",
-                                                       "VIP_INVALID_PARAMETER",
-                                                       "VIP_ERROR_RESOURCE",
-                                                       "VIP_TIMEOUT",
-                                                       "VIP_REJECT",
-                                                       "VIP_INVALID_RELIABILITY_LEVEL",
-                                                       "VIP_INVALID_MTU",
-                                                       "VIP_INVALID_QOS",
-                                                       "VIP_INVALID_PTAG",
-                                                       "VIP_INVALID_RDMAREAD",
-                                                       "VIP_DESCRIPTOR_ERROR",
-                                                       "VIP_INVALID_STATE",
-                                                       "VIP_ERROR_NAMESERVICE",
-                                                       "VIP_NO_MATCH",
-                                                       "VIP_NOT_REACHABLE",
-                                                       "VIP_ERROR_NOT_SUPPORTED"};
     const std::int64_t status = integer_argument(L, 1, "status_name");
-    if (status < 0 || status >= static_cast<std::int64_t>(names.size()))
+    if (status < 0 || status >= static_cast<std::int64_t>(vipl::return_names.size()))
         throw script_error("status_name: expected a status of VIPL");
-    lua_pushstring(L, names[static_cast<std::size_t>(status)]);
+    lua_pushstring(L, vipl::return_names[static_cast<std::size_t>(status)]);
     return 1;
 }
 
