@@ -19,8 +19,8 @@ inline bool is_unknown(std::string_view value) {
 
 /// Reads an FST through GTKWave's reader, which the reading programs use too. `declared` is called for each
 /// signal with its hierarchical name and range of bits; then `changed` for each value, in order of time, with
-/// the number of the signal as it was declared, from 0. Throws sim::input_error when the file cannot be
-/// opened, or when vinic was built without Verilator.
+/// the number of the signal as it was declared, from 0: one that was. Throws sim::input_error when the file
+/// cannot be opened or is damaged, or when vinic was built without Verilator.
 void read_fst(
     const std::string& path, const std::function<void(const std::string& name)>& declared,
     const std::function<void(std::uint64_t at, std::size_t signal, std::string_view value)>& changed);

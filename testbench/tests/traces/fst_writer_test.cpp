@@ -5,9 +5,13 @@
 
 #include <array>
 #include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <string>
 
 #include "hw/sim/error.h"
 #include "testbench/tests/traces/watched_block.h"
+#include "traces/fst_reader.h"
 #include "traces/vcd_writer.h"
 #include "traces/waveform.h"
 
@@ -42,6 +46,39 @@ TEST(fst_writer, holds_floating_bits_states_spans_and_events) {
     EXPECT_EQ(read.signals().at("node0.block"), (changes{{100, "memory_read_bytes=0x8"}, {300, ""}}));
     EXPECT_EQ(read.signals().at("node0.wire").size(), 1u);
     EXPECT_EQ(read.at("node0.block", 299), "memory_read_bytes=0x8");
+    std::remove(path.c_str());
+}
+
+// GTKWave's reader trusts what it reads; vinic does not: whatever a file holds, it is read or it is bad
+// input.
+TEST(fst_reader, a_damaged_file_is_read_or_bad_input) {
+    const std::string path = temporary_path(".fst");
+    {
+        sim::simulation s;
+        watched_block b("node0");
+        const auto writer = make_fst_writer(path, view_of({"*"}));
+        drive(b);
+        writer->finish(300);
+    }
+    std::ifstream file(path, std::ios::binary);
+    const std::string whole{std::istreambuf_iterator<char>(file), {}};
+    ASSERT_FALSE(whole.empty());
+    unsigned refused = 0;
+    for (std::size_t at = fst_magic.size(); at < whole.size(); at += 37)
+        for (const unsigned char wrong : {0x00, 0x7F, 0xFF}) {
+            std::string damaged = whole;
+            if (wrong == 0x7F)
+                damaged.resize(at);
+            else
+                damaged[at] = static_cast<char>(wrong);
+            std::ofstream(path, std::ios::binary) << damaged;
+            try {
+                waveform read(path);
+            } catch (const sim::input_error&) {
+                ++refused;
+            }
+        }
+    EXPECT_GT(refused, 0u);
     std::remove(path.c_str());
 }
 
