@@ -10,13 +10,12 @@
 #include <vector>
 
 #include "host_driver/sockets/tcp.h"
+#include "hw/sim/duration.h"
 #include "hw/sim/time.h"
 
 namespace vinic::driver {
 
 namespace {
-
-constexpr sim::picoseconds microsecond = 1'000'000;
 
 using number_spec = sim::parameter_spec<std::uint64_t>;
 
@@ -41,9 +40,9 @@ std::uint32_t host_of(const node_address& card) {
 }  // namespace
 
 const char* name_of(socket_error e) {
-    static constexpr std::array<const char*, 12> names{
-        "",           "EAGAIN",   "EBADF",    "EFAULT",    "EADDRINUSE", "EINVAL", "ECONNREFUSED",
-        "ECONNRESET", "ENOTCONN", "EMSGSIZE", "ETIMEDOUT", "ENETUNREACH"};
+    static constexpr std::array<const char*, 13> names{
+        "",           "EAGAIN",   "EBADF",    "EFAULT",    "EADDRINUSE",  "EINVAL",       "ECONNREFUSED",
+        "ECONNRESET", "ENOTCONN", "EMSGSIZE", "ETIMEDOUT", "ENETUNREACH", "EADDRNOTAVAIL"};
     return names[static_cast<std::size_t>(e)];
 }
 
@@ -176,7 +175,7 @@ socket_layer::socket_ptr socket_layer::find(int fd) const {
 
 /// A socket needs its card, which the kernel agent switches on.
 void socket_layer::wait_for_device(host::process& on) {
-    while (!device_.started()) on.sleep_for(start_poll_us * microsecond);
+    while (!device_.started()) on.sleep_for(start_poll_us * sim::microsecond);
 }
 
 socket_result socket_layer::socket(host::process& on, socket_type type) {
@@ -192,16 +191,23 @@ socket_result socket_layer::socket(host::process& on, socket_type type) {
     });
 }
 
-std::uint16_t socket_layer::free_port() {
+std::optional<std::uint16_t> socket_layer::free_port() {
     constexpr std::uint16_t first = 32768, last = 60999;
-    for (;;) {
+    for (unsigned tries = first; tries <= last; ++tries) {
         const std::uint16_t port = next_port_;
         next_port_ = port == last ? first : static_cast<std::uint16_t>(port + 1);
-        const bool used =
-            datagram_ports_.contains(port) || listeners_.contains(port) ||
-            std::ranges::any_of(connections_, [&](const auto& c) { return std::get<0>(c.first) == port; });
-        if (!used) return port;
+        const auto connection = connections_.lower_bound({port, 0, 0});
+        const bool connected = connection != connections_.end() && std::get<0>(connection->first) == port;
+        if (!connected && !datagram_ports_.contains(port) && !listeners_.contains(port)) return port;
     }
+    return {};
+}
+
+bool socket_layer::give_address(socket_state& s) {
+    if (s.local) return true;
+    const auto port = free_port();
+    if (port) s.local = {host_, *port};
+    return port.has_value();
 }
 
 socket_result socket_layer::bind(host::process& on, int fd, std::uint16_t port) {
@@ -209,7 +215,8 @@ socket_result socket_layer::bind(host::process& on, int fd, std::uint16_t port) 
         const socket_ptr s = find(fd);
         if (!s) return {0, socket_error::bad_file};
         if (s->local) return {0, socket_error::invalid};
-        if (port == 0) port = free_port();
+        if (port == 0) port = free_port().value_or(0);
+        if (port == 0) return {0, socket_error::in_use};
         auto& ports = s->type == socket_type::datagram ? datagram_ports_ : listeners_;
         if (ports.contains(port)) return {0, socket_error::in_use};
         s->local = {host_, port};
@@ -252,7 +259,7 @@ socket_result socket_layer::connect(host::process& on, int fd, const internet_ad
     return call(on, "connect", [&](auto...) -> socket_result {
         const socket_ptr s = find(fd);
         if (!s) return {0, socket_error::bad_file};
-        if (!s->local) s->local = {host_, free_port()};
+        if (!give_address(*s)) return {0, socket_error::no_port};
         if (s->type == socket_type::datagram) {
             datagram_ports_[s->local->port] = s;
             s->remote = to;
@@ -301,7 +308,9 @@ socket_result socket_layer::sendto(host::process& on, int fd, host::virtual_addr
 
 sim::picoseconds socket_layer::deadline_of(const socket_state& s, bool wait) const {
     if (!wait) return sim::now();
-    return s.receive_timeout_us == 0 ? sim::never : sim::now() + s.receive_timeout_us * microsecond;
+    const std::uint64_t longest_us = (sim::never - sim::now()) / sim::microsecond;
+    const bool for_ever = s.receive_timeout_us == 0 || s.receive_timeout_us >= longest_us;
+    return for_ever ? sim::never : sim::now() + s.receive_timeout_us * sim::microsecond;
 }
 
 socket_result socket_layer::recv(host::process& on, int fd, host::virtual_address into, std::uint64_t bytes,

@@ -50,7 +50,8 @@ enum class socket_error {
     not_connected,  ///< ENOTCONN
     too_long,       ///< EMSGSIZE
     timed_out,      ///< ETIMEDOUT
-    unreachable     ///< ENETUNREACH
+    unreachable,    ///< ENETUNREACH
+    no_port         ///< EADDRNOTAVAIL: none is free
 };
 const char* name_of(socket_error e);
 
@@ -178,7 +179,10 @@ private:
     template <typename F>
     socket_result call(host::process& on, const char* what, F&& in_kernel);
     socket_ptr find(int fd) const;
-    std::uint16_t free_port();
+    /// None when all are taken.
+    std::optional<std::uint16_t> free_port();
+    /// Gives a socket an address of its own, if it has none; false when no port is free.
+    bool give_address(socket_state& s);
     sim::picoseconds deadline_of(const socket_state& s, bool wait) const;
     static host::clocks checksum_clocks(std::uint64_t bytes, double bytes_per_clock);
     void wake(host::context& on, host::wait_queue& queue);

@@ -4,13 +4,14 @@
 #include <algorithm>
 #include <utility>
 
+#include "hw/sim/duration.h"
+
 namespace vinic::driver {
 
 using namespace internet;
 
 namespace {
 
-constexpr sim::picoseconds microsecond = 1'000'000;
 constexpr unsigned duplicates_for_loss = 3;           // RFC 2581
 constexpr unsigned segments_for_acknowledgement = 2;  // RFC 1122
 
@@ -25,6 +26,8 @@ tcp_connection::tcp_connection(socket_layer& layer, const internet_address& loca
     : connected("a connection"),
       readable("data on a connection"),
       writable("room on a connection"),
+      reader_done("another reader of a connection"),
+      writer_done("another writer of a connection"),
       layer_(layer),
       local_(local),
       remote_(remote),
@@ -253,7 +256,7 @@ void tcp_connection::room(host::context& on) {
 
 void tcp_connection::arm() {
     if (retransmit_at_ == sim::never)
-        retransmit_at_ = sim::now() + (layer_.retransmit_us.get() << std::min(tries_, 8u)) * microsecond;
+        retransmit_at_ = sim::now() + (layer_.retransmit_us.get() << std::min(tries_, 8u)) * sim::microsecond;
 }
 
 void tcp_connection::on_time(host::context& on) {
@@ -417,7 +420,7 @@ void tcp_connection::accept_data(host::context& on, std::uint32_t sequence,
     if (owed_ >= segments_for_acknowledgement || closed_gap || !out_of_order_.empty() || with_fin)
         acknowledge_now_ = true;
     else
-        acknowledge_at_ = std::min(acknowledge_at_, sim::now() + layer_.delayed_ack_us * microsecond);
+        acknowledge_at_ = std::min(acknowledge_at_, sim::now() + layer_.delayed_ack_us * sim::microsecond);
     layer_.wake_reader(on, readable, number);
 }
 
@@ -441,11 +444,13 @@ socket_result socket_layer::send_stream(host::process& on, tcp_connection& to, h
         send_probe.report(begin, sim::now(), what, {{"message", message}});
         begin = sim::now();
     };
+    while (to.written_to) on.block(to.writer_done);
+    to.written_to = true;
     to.begin_message(message, bytes);
     std::uint64_t done = 0;
     while (done < bytes) {
         while (to.send_room() == 0 && to.at() == tcp_connection::state::established) on.block(to.writable);
-        if (to.at() != tcp_connection::state::established) return {0, socket_error::reset};
+        if (to.at() != tcp_connection::state::established) break;
         step("room");
         // A segment's worth at a time, so that the first is on its way while the next is copied.
         const std::uint64_t piece = std::min({bytes - done, to.send_room(), to.piece()});
@@ -462,17 +467,30 @@ socket_result socket_layer::send_stream(host::process& on, tcp_connection& to, h
         to.output(on);
         begin = sim::now();
     }
+    to.written_to = false;
+    to.writer_done.wake_one();
+    if (done < bytes) return {0, socket_error::reset};
     plan();
     return {static_cast<std::int64_t>(done)};
 }
 
+/// The processes that wait for the same bytes are woken one by one: each wakes the next when there is
+/// something left for it.
 socket_result socket_layer::receive_stream(host::process& on, tcp_connection& from,
                                            host::virtual_address into, std::uint64_t bytes,
                                            sim::picoseconds deadline, taking& taken) {
-    while (from.readable_bytes() == 0) {
-        if (from.at_end()) return {0, from.why()};
+    while (from.read_from || from.readable_bytes() == 0) {
+        if (from.read_from) {
+            on.block(from.reader_done);
+            continue;
+        }
+        if (from.at_end()) {
+            from.readable.wake_one();
+            return {0, from.why()};
+        }
         if (sim::now() >= deadline || !on.block(from.readable, deadline)) return {0, socket_error::again};
     }
+    from.read_from = true;
     const std::uint64_t count = std::min(bytes, from.readable_bytes());
     taken.number = from.number_of(count);
     sim::picoseconds begin = sim::now();
@@ -489,6 +507,9 @@ socket_result socket_layer::receive_stream(host::process& on, tcp_connection& fr
     step("buffer");
     from.read_done(on);
     step("update");
+    from.read_from = false;
+    from.reader_done.wake_one();
+    if (from.readable_bytes() != 0 || from.at_end()) from.readable.wake_one();
     return {static_cast<std::int64_t>(count)};
 }
 
@@ -526,9 +547,12 @@ void socket_layer::receive_tcp(host::context& on, const internet::ip_header& ip,
     const std::shared_ptr<tcp_connection> c = known->second;
     bool accepted = false;
     c->input(on, *h, payload, number, accepted);
-    if (!accepted || listener == listeners_.end()) return;
-    listener->second->accepted.push_back(c);
-    wake(on, listener->second->readable);
+    if (!accepted) return;
+    const auto accepting = listeners_.find(h->destination);  // it may have closed meanwhile
+    if (accepting == listeners_.end()) return;
+    const socket_ptr by = accepting->second;
+    by->accepted.push_back(c);
+    wake(on, by->readable);
 }
 
 void socket_layer::send_reset(host::context& on, const internet::ip_header& ip,

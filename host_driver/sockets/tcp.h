@@ -66,6 +66,11 @@ public:
     host::wait_queue connected;
     host::wait_queue readable;
     host::wait_queue writable;
+    /// One process at a time takes bytes, and one brings some: the others wait for their turn.
+    host::wait_queue reader_done;
+    host::wait_queue writer_done;
+    bool read_from = false;
+    bool written_to = false;
 
 private:
     /// A message of the program, up to the sequence number `end`.

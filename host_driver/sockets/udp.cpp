@@ -18,7 +18,7 @@ socket_result socket_layer::send_datagram(host::process& on, const socket_ptr& f
         begin = sim::now();
     };
     if (!from->local) {
-        from->local = {host_, free_port()};
+        if (!give_address(*from)) return {0, socket_error::again};
         datagram_ports_[from->local->port] = from;
     }
     on.compute(udp_send_clocks);
@@ -80,7 +80,8 @@ void socket_layer::receive_udp(host::context& on, const internet::ip_header& ip,
     const auto h = internet::parse_udp(bytes);
     const auto to = h ? datagram_ports_.find(h->destination) : datagram_ports_.end();
     if (to == datagram_ports_.end()) return datagrams_dropped.add();
-    socket_state& s = *to->second;
+    const socket_ptr held = to->second;  // somebody may close it while this takes its time
+    socket_state& s = *held;
     const internet_address from{ip.source, h->source};
     const std::uint32_t sum = internet::pseudo_header(ip.source, ip.destination, internet::udp, bytes.size());
     const bool whole = h->checksum == 0 || internet::checksum_of(internet::add_checksum(bytes, sum)) == 0;

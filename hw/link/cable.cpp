@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "hw/link/crc.h"
+#include "hw/sim/error.h"
 #include "hw/sim/simulation.h"
 
 namespace vinic::link {
@@ -74,7 +75,8 @@ cable::cable(const sc_core::sc_module_name& name)
                  .value = gap_characters,
                  .min = 1,
                  .max = 1000,
-                 .help = "time between packets: 1 for Myrinet's GAP, 12 for Ethernet's inter-frame gap",
+                 .help = "time between packets: 1 for Myrinet's GAP (all that flow control allows), 12 for "
+                         "Ethernet's inter-frame gap",
                  .source = "facts/lanai_pcix.md B6"}),
       flow_control(*this, {.name = "flow_control",
                            .value = true,
@@ -98,6 +100,10 @@ cable::cable(const sc_core::sc_module_name& name)
       backward_adapters_{backward_adapter(*this, 0), backward_adapter(*this, 1)},
       delay_(std::max<picoseconds>(1, (length_mm * delay_fs_per_mm + 500) / 1000 + fixed_delay_ps)),
       flights_{flight{ab, to_b, from_a, random_of("ab")}, flight{ba, to_a, from_b, random_of("ba")}} {
+    // STOP could hold a longer one in its midst, which no network that has STOP knows.
+    if (flow_control && gap_bytes != gap_characters)
+        throw sim::input_error("{}: gap_bytes = {}: with flow_control (STOP and GO) the GAP is {} character",
+                               this->name(), gap_bytes.get(), gap_characters);
     from_a.bind(forward_adapters_[0]);
     to_b.bind(backward_adapters_[0]);
     from_b.bind(forward_adapters_[1]);

@@ -35,8 +35,14 @@ bool needs_firmware(const located& kind) {
 
 void check_network(const located& kind, const link::fabric& network) {
     check_kind(kind);
-    if (network.layout().switch_ports.empty()) return;
     const bool sends_frames = kind.text == "ethernet";
+    for (const auto& cable : network.cables())
+        if (cable->crc8 == sends_frames)
+            throw sim::input_error("{}.crc8 = {}: a card of kind {} {}", cable->name(), cable->crc8.get(),
+                                   kind.text,
+                                   sends_frames ? "takes the byte for one of the frame: its MAC adds the FCS"
+                                                : "checks the CRC-8 of each packet, and takes none without");
+    if (network.layout().switch_ports.empty()) return;
     if (sends_frames == (network.switching.get() == "ethernet")) return;
     throw sim::input_error("{}.switching = {}: a card of kind {} needs {}", network.name(),
                            network.switching.get(), kind.text,

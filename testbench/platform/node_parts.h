@@ -41,7 +41,7 @@ std::unique_ptr<driver::card_driver> make_driver(const nic::card& card, driver_s
 /// where it has none.
 std::unique_ptr<driver::socket_layer> make_sockets(driver::card_driver& below, host::cpu& cpu);
 
-/// Throws input_error where switches of that network do not forward what cards of that kind send.
+/// Throws input_error where cables or switches of that network do not carry what cards of that kind send.
 void check_network(const located& kind, const link::fabric& network);
 
 /// What may carry the messages of shipped workloads between cards of that kind: the first one by default.

@@ -151,6 +151,9 @@ TEST(cable, errors_do_not_depend_on_how_a_packet_is_announced) {
 TEST(cable, rates_out_of_range_are_refused) {
     EXPECT_THROW(bench(topology::back_to_back(), {{"link.bit_error_rate", "0.5"}}), sim::input_error);
     EXPECT_THROW(bench(topology::back_to_back(), {{"link.drop_rate", "1.5"}}), sim::input_error);
+    // STOP may come at any character of a packet and its GAP.
+    EXPECT_THROW(bench(topology::back_to_back(), {{"link.gap_bytes", "2"}}), sim::input_error);
+    bench(topology::back_to_back(), {{"link.gap_bytes", "2"}, {"link.flow_control", "false"}});
 }
 
 }  // namespace

@@ -140,6 +140,78 @@ TEST(ethernet, streams_account_for_every_picosecond) {
     }
 }
 
+// Processes of a node share its sockets: each byte goes to one of them, and all of them hear of the end.
+TEST(sockets, several_processes_read_and_write_one_stream) {
+    const program vinic;
+    vinic.write("shared.lua", R"(
+description "Three writers and three readers of one connection"
+local bytes, count = 30000, 20
+local sender, receiver
+local written, read, ended = 0, 0, 0
+local function write()
+    local m = memory(bytes)
+    while not sender do sleep(1000000) end
+    for _ = 1, count do assert(send(sender, m, 0, bytes) == bytes) end
+    written = written + 1
+    if written == 3 then close(sender) end
+end
+local function read_all()
+    local m = memory(bytes)
+    while not receiver do sleep(1000000) end
+    while true do
+        local n = assert(recv(receiver, m, 0, 20000))
+        if n == 0 then break end
+        read = read + n
+    end
+    ended = ended + 1
+    check(ended < 3 or read == 3 * count * bytes, "all bytes are read, each once: " .. read)
+end
+process(0, function()
+    local s = socket(SOCK_STREAM)
+    sleep(1000000000)
+    assert(connect(s, { host = 1, port = 7 }))
+    sender = s
+    write()
+end)
+process(1, function()
+    local s = socket(SOCK_STREAM)
+    bind(s, 7)
+    listen(s)
+    receiver = accept(s)
+    read_all()
+end)
+process(0, write) process(0, write) process(1, read_all) process(1, read_all)
+)");
+    for (const std::string processors : {"1", "2", "4"}) {
+        const auto outcome =
+            vinic.run("run shared.lua --design udp_ge --set host.cpu.count=" + processors, "timeout 120");
+        EXPECT_EQ(outcome.status, 0) << processors << outcome.errors;
+    }
+}
+
+// 32768 to 60999 are given out, then there are none.
+TEST(sockets, a_node_has_so_many_ports) {
+    const program vinic;
+    vinic.write("ports.lua", R"(
+description "Takes every port, then asks for more"
+process(0, function()
+    local m = memory(8)
+    for _ = 32768, 60999 do assert(bind(socket(SOCK_DGRAM), 0)) end
+    local function refused(name, result, why) check(result == nil and why == name, name .. ": " .. tostring(why)) end
+    refused("EADDRINUSE", bind(socket(SOCK_DGRAM), 0))
+    refused("EADDRNOTAVAIL", connect(socket(SOCK_STREAM), { host = 1, port = 7 }))
+    refused("EAGAIN", sendto(socket(SOCK_DGRAM), m, 0, 8, { host = 1, port = 7 }))
+    local last = socket(SOCK_DGRAM)
+    check(bind(last, 9), "others are there to be named")
+    setsockopt(last, SO_RCVTIMEO, math.maxinteger)
+    check(recv(last, m, 0, 8, MSG_DONTWAIT) == nil, "nothing is there")
+end)
+process(1, function() end)
+)");
+    const auto outcome = vinic.run("run ports.lua --design udp_ge", "timeout 120");
+    EXPECT_EQ(outcome.status, 0) << outcome.errors;
+}
+
 /// What does not fit together is said in one line, before anything runs.
 TEST(ethernet, cards_networks_firmware_and_transports_that_do_not_fit) {
     const program vinic;
@@ -150,6 +222,11 @@ TEST(ethernet, cards_networks_firmware_and_transports_that_do_not_fit) {
         {"clan --set fabric.switching=ethernet", "a card of kind vi_engine needs crossbar"},
         {"myvia --set fabric.switching=ethernet", "a card of kind lanai needs crossbar"},
         {"crossbar.yaml", "a card of kind ethernet needs ethernet"},
+        {"clan --set link.crc8=false", "a card of kind vi_engine checks the CRC-8"},
+        {"myvia --set topology=switch --set fabric.cable1.crc8=false",
+         "fabric.cable1.crc8 = false: a card of kind lanai"},
+        {"mvia_ge --set link.crc8=true", "its MAC adds the FCS"},
+        {"udp_ge --set link.flow_control=true", "gap_bytes = 12: with flow_control"},
         {"clan --set host.bridge.initiator.max_burst_bytes=7", "max_burst_bytes 7 is no multiple of 4"},
         {"clan --set firmware=myvia", "a card of kind 'vi_engine' runs none"},
         {"mvia_ge --set firmware=myvia", "a card of kind 'ethernet' runs none"},
