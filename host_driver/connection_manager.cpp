@@ -7,12 +7,11 @@
 
 #include "host_driver/byte_order.h"
 #include "host_driver/kernel_agent.h"
+#include "hw/sim/duration.h"
 
 namespace vinic::driver {
 
 namespace {
-
-constexpr sim::picoseconds microsecond = 1'000'000;
 
 /// How many requests are remembered, so that a doubled one gets the same answer.
 constexpr std::size_t history_entries = 4096;
@@ -117,10 +116,12 @@ void connection_manager::on_packet(host::process& on, const abi::connection_pack
     }
 }
 
-sim::picoseconds connection_manager::first_interval() const { return agent_.connect_retry_us * microsecond; }
+sim::picoseconds connection_manager::first_interval() const {
+    return agent_.connect_retry_us * sim::microsecond;
+}
 
 sim::picoseconds connection_manager::longer(sim::picoseconds interval) const {
-    return std::min(2 * interval, agent_.connect_retry_max_us * microsecond);
+    return std::min(2 * interval, agent_.connect_retry_max_us * sim::microsecond);
 }
 
 std::uint32_t connection_manager::new_attempt() { return ++attempts_; }
@@ -336,7 +337,7 @@ status connection_manager::accept(host::process& on, const std::shared_ptr<incom
 status connection_manager::await_confirm(host::process& on, incoming_connection& which) {
     using phase = incoming_connection::phase;
     which.answer = abi::connection_accept;
-    const sim::picoseconds limit = sim::now() + agent_.accept_limit_us * microsecond;
+    const sim::picoseconds limit = sim::now() + agent_.accept_limit_us * sim::microsecond;
     sim::picoseconds interval = first_interval();
     while (which.at == phase::accepting && sim::now() < limit) {
         answer_again(on, which);

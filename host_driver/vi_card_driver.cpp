@@ -3,16 +3,11 @@
 
 #include <fmt/format.h>
 
+#include "hw/sim/duration.h"
 #include "hw/sim/error.h"
 #include "hw/sim/time.h"
 
 namespace vinic::driver {
-
-namespace {
-
-constexpr sim::picoseconds microsecond = 1'000'000;
-
-}  // namespace
 
 vi_card_driver::vi_card_driver(const sc_core::sc_module_name& name, const defaults& of)
     : sim::module(name),
@@ -88,7 +83,7 @@ vi_card_driver::vi_card_driver(const sc_core::sc_module_name& name, const defaul
       interrupts(*this, "interrupts", "interrupts that this card raised") {}
 
 void vi_card_driver::wait_for_command(host::process& on, unsigned op, const std::function<bool()>& done) {
-    const sim::picoseconds limit = sim::now() + command_limit_us * microsecond;
+    const sim::picoseconds limit = sim::now() + command_limit_us * sim::microsecond;
     while (!done()) {
         if (sim::now() >= limit)
             throw sim::model_error(name(), fmt::format("the card has not done command {} within {} us", op,

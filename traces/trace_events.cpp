@@ -6,12 +6,13 @@
 #include <algorithm>
 #include <iterator>
 
+#include "hw/sim/duration.h"
+
 namespace vinic::traces {
 
 namespace {
 
 constexpr std::size_t buffered_bytes = 1 << 16;
-constexpr sim::picoseconds microsecond = 1'000'000;
 constexpr std::string_view ts = ",\"ts\":", dur = ",\"dur\":";
 
 /// Numbers that people read in hexadecimal.
@@ -75,9 +76,9 @@ void trace_events::text(std::string_view what) {
 /// Microseconds with six decimals.
 void trace_events::stamp(std::string_view key, sim::picoseconds at) {
     buffer_ += key;
-    number(at / microsecond);
+    number(at / sim::microsecond);
     constexpr std::size_t decimals = 6;
-    const fmt::format_int fraction(at % microsecond);
+    const fmt::format_int fraction(at % sim::microsecond);
     buffer_ += '.';
     buffer_.append(decimals - fraction.size(), '0');
     buffer_.append(fraction.data(), fraction.size());

@@ -12,6 +12,7 @@
 #include "firmware/abi/connection_packet.h"
 #include "host_driver/status.h"
 #include "host_driver/types.h"
+#include "hw/sim/duration.h"
 #include "hw/sim/time.h"
 #include "vipl/program.h"
 #include "vipl/vipl.h"
@@ -22,8 +23,7 @@ constexpr VIP_RETURN to_return(driver::status s) { return static_cast<VIP_RETURN
 
 /// Time-outs are milliseconds of simulated time (facts vipl.md 7); from VIP_INFINITE on there is none.
 inline sim::picoseconds deadline_after(VIP_ULONG timeout_ms) {
-    constexpr sim::picoseconds millisecond = 1'000'000'000;
-    return timeout_ms >= VIP_INFINITE ? sim::never : sim::now() + timeout_ms * millisecond;
+    return timeout_ms >= VIP_INFINITE ? sim::never : sim::now() + timeout_ms * sim::millisecond;
 }
 
 /// A call that comes to nothing costs its checks.
@@ -96,9 +96,8 @@ bool take_entry(program& p, queue_object& queue, VIP_VI_HANDLE* vi, VIP_BOOLEAN*
 /// the deadline came).
 template <typename Ready, typename Point, typename Arm, typename Block>
 bool wait_until(thread& t, sim::picoseconds deadline, Ready ready, Point point, Arm arm, Block block) {
-    constexpr sim::picoseconds microsecond = 1'000'000;
     const library& lib = t.of.lib;
-    const sim::picoseconds poll_end = std::min(deadline, sim::now() + lib.wait_poll_us * microsecond);
+    const sim::picoseconds poll_end = std::min(deadline, sim::now() + lib.wait_poll_us * sim::microsecond);
     const auto look = [&] {
         host::poll_point where = point();
         where.cost = lib.poll_clocks;

@@ -9,13 +9,12 @@
 #include "firmware/abi/vi_descriptor.h"
 #include "host_driver/byte_order.h"
 #include "host_driver/mvia/mvia_driver.h"
+#include "hw/sim/duration.h"
 #include "hw/sim/time.h"
 
 namespace vinic::driver {
 
 namespace {
-
-constexpr sim::picoseconds microsecond = 1'000'000;
 
 bool has(const abi::packet_header& h, abi::packet_flag f) { return (h.flags & f) != 0; }
 
@@ -238,7 +237,7 @@ void mvia_driver::refuse(mvia_vi& of, std::uint32_t status) {
 // --- Acknowledgements -----------------------------------------------------------------------------------
 
 void mvia_driver::owe(host::context&, const vi_ptr& of) {
-    of->acknowledge_at = std::min(of->acknowledge_at, sim::now() + acknowledge_us * microsecond);
+    of->acknowledge_at = std::min(of->acknowledge_at, sim::now() + acknowledge_us * sim::microsecond);
     plan();
 }
 

@@ -11,13 +11,12 @@
 #include "firmware/abi/wire_format.h"
 #include "host_driver/byte_order.h"
 #include "host_driver/mvia/mvia_driver.h"
+#include "hw/sim/duration.h"
 #include "hw/sim/time.h"
 
 namespace vinic::driver {
 
 namespace {
-
-constexpr sim::picoseconds microsecond = 1'000'000;
 
 std::uint32_t operation_of(const mvia_descriptor& d) {
     const unsigned op = d.control & abi::vi_op_mask;
@@ -128,7 +127,7 @@ bool mvia_driver::send_packet(host::context& on, const vi_ptr& of, const send_pt
     else
         packets_sent_again.add();
     if (of->reliable())
-        of->retransmit_at = std::min(of->retransmit_at, sim::now() + retransmit_us * microsecond);
+        of->retransmit_at = std::min(of->retransmit_at, sim::now() + retransmit_us * sim::microsecond);
     ++what->handed;
     if (last) {
         of->unsent.pop_front();
@@ -249,7 +248,7 @@ void mvia_driver::acknowledged(host::context& on, const vi_ptr& of, std::uint32_
     of->unacknowledged = sequence;
     of->tries = 0;
     const bool all = sequence == of->sequence_end;
-    of->retransmit_at = all ? sim::never : sim::now() + retransmit_us * microsecond;
+    of->retransmit_at = all ? sim::never : sim::now() + retransmit_us * sim::microsecond;
     // What is being sent again has arrived after all.
     if (distance(of->next_sequence, sequence) > 0) of->go_back = true;
     finish_sends(on, of);
@@ -326,7 +325,7 @@ void mvia_driver::retransmit(host::context& on, const vi_ptr& of) {
         break_connection(*of, abi::vi_status_transport_error);
         return sink_->on_transport_lost(of->setup.vi);
     }
-    of->retransmit_at = sim::now() + retransmit_us * microsecond;
+    of->retransmit_at = sim::now() + retransmit_us * sim::microsecond;
     of->go_back = true;
     pump(on, of);
 }

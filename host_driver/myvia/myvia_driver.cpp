@@ -13,6 +13,7 @@
 #include "firmware/abi/lanai_registers.h"
 #include "firmware/abi/wire_format.h"
 #include "host_driver/byte_order.h"
+#include "hw/sim/duration.h"
 #include "hw/sim/error.h"
 #include "hw/sim/time.h"
 
@@ -22,8 +23,6 @@ namespace {
 
 namespace myvia = abi::myvia;
 namespace card_map = abi::card_map;
-
-constexpr sim::picoseconds microsecond = 1'000'000;
 
 constexpr std::uint32_t high(std::uint64_t value) { return static_cast<std::uint32_t>(value >> 32); }
 constexpr std::uint32_t low(std::uint64_t value) { return static_cast<std::uint32_t>(value); }
@@ -209,12 +208,12 @@ std::uint64_t myvia_driver::retransmit_ticks() const {
 }
 
 void myvia_driver::wait_until_ready(host::process& on) {
-    const sim::picoseconds limit = sim::now() + boot_limit_us * microsecond;
+    const sim::picoseconds limit = sim::now() + boot_limit_us * sim::microsecond;
     while (window_->load_big(on, interface_word(offsetof(interface_block, ready))) != 1) {
         if (sim::now() >= limit)
             throw sim::input_error("{}: {} has not started within {} us", name(), image_.name,
                                    boot_limit_us.get());
-        on.sleep_for(boot_poll_us * microsecond);
+        on.sleep_for(boot_poll_us * sim::microsecond);
     }
     const std::uint32_t magic = window_->load_big(on, interface_word(offsetof(interface_block, magic)));
     const std::uint32_t version = window_->load_big(on, interface_word(offsetof(interface_block, version)));

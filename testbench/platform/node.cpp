@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "testbench/platform/node.h"
 
+#include "host_driver/sockets/socket_layer.h"
 #include "testbench/platform/node_parts.h"
 
 namespace vinic::testbench {
@@ -36,6 +37,8 @@ node::node(const sc_core::sc_module_name& name, unsigned number, const located& 
     nic->interrupt = [this, line](bool asserted) { host.interrupt_line.set(line, asserted); };
     fabric.attach(number, nic->link_out(), nic->link_in());
 }
+
+node::~node() = default;
 
 vinic::host::address_space& node::new_program() {
     programs_.push_back(std::make_unique<vinic::host::address_space>(

@@ -8,7 +8,6 @@
 #include "host_driver/card_image.h"
 #include "host_driver/fabric_directory.h"
 #include "host_driver/kernel_agent.h"
-#include "host_driver/sockets/socket_layer.h"
 #include "hw/bus/pci_bus.h"
 #include "hw/host/address_space.h"
 #include "hw/host/host.h"
@@ -18,6 +17,10 @@
 #include "hw/sim/module.h"
 #include "testbench/platform/design.h"
 #include "vipl/library.h"
+
+namespace vinic::driver {
+class socket_layer;
+}
 
 namespace vinic::testbench {
 
@@ -36,6 +39,8 @@ public:
     node(const sc_core::sc_module_name& name, unsigned number, const located& card,
          const vinic::driver::card_image* firmware, const vinic::driver::fabric_directory& directory,
          vinic::link::fabric& fabric);
+
+    ~node() override;
 
     unsigned number() const { return number_; }
     /// The card, if it has a LANai; else null.

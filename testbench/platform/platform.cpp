@@ -5,6 +5,8 @@
 
 #include "firmware/abi/chips.h"
 #include "firmware/abi/myvia_card.h"
+#include "host_driver/sockets/socket_layer.h"
+#include "hw/sim/duration.h"
 #include "hw/sim/error.h"
 #include "hw/sim/timer.h"
 #include "testbench/platform/firmware_symbols.h"
@@ -207,7 +209,7 @@ bool platform::quiet() {
 bool platform::out_of_patience() const {
     sim::picoseconds latest = 0;
     for (const host::process* one : processes_) latest = std::max(latest, one->went_on_at());
-    return sim::now() - latest >= measurement_->patience_ms * 1'000'000'000;
+    return sim::now() - latest >= measurement_->patience_ms * sim::millisecond;
 }
 
 }  // namespace vinic::testbench

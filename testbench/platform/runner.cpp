@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "host_driver/sockets/socket_layer.h"
+
 namespace vinic::testbench {
 
 namespace {

@@ -4,14 +4,13 @@
 #include <algorithm>
 
 #include "hw/nic/bytes.h"
+#include "hw/sim/duration.h"
 
 namespace vinic::nic::ethernet {
 
 using namespace abi::ethernet;
 
-namespace {
-constexpr sim::picoseconds microsecond = 1'000'000;
-}
+namespace {}
 
 registers::registers(const sc_core::sc_module_name& name, steps& when, const sim::clock_domain& clock)
     : sim::module(name),
@@ -80,7 +79,7 @@ void registers::report(cause_bit what) {
     if (which.waiting >= (setting & 0xFFFF)) return raise(which);
     if (which.deadline != sim::never) return;
     // Like a step, behind its edge: what the bus brings with that edge comes first.
-    which.deadline = clock_.edge(when_.edge_of(sim::now() + (setting >> 16) * microsecond)) + 1;
+    which.deadline = clock_.edge(when_.edge_of(sim::now() + (setting >> 16) * sim::microsecond)) + 1;
     timer_.no_later_than(which.deadline);
 }
 
