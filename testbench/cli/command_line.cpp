@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
 #include <csignal>
 #include <cstdio>
 #include <exception>
@@ -29,6 +30,18 @@ CLI::Validator percentage() {
                 return good ? std::string() : "'" + text + "' is not a number of percent, 0 or more";
             },
             "0 or more"};
+}
+
+/// CLI11's own check names the largest double, and its conversion takes what is too large for the largest.
+CLI::Validator number_from_1() {
+    return {[](std::string& text) {
+                std::uint64_t value = 0;
+                const char* const end = text.data() + text.size();
+                const auto [rest, error] = std::from_chars(text.data(), end, value);
+                const bool good = error == std::errc{} && rest == end && value > 0;
+                return good ? std::string() : "'" + text + "' is no number from 1 on";
+            },
+            "from 1 on"};
 }
 
 /// One grammar for all verbs: the options by group, bound to the struct of the verb that takes them.
@@ -97,7 +110,8 @@ void add_trace_options(CLI::App& verb, trace_options& to) {
                                          "run: printed, or to FILE")
                              ->type_name("[FILE.csv|.json|.txt]");
     verb.add_option_function<std::string>(
-            "--stats-every", [&to](const std::string& text) { to.statistics_every = parse_time(text); },
+            "--stats-every",
+            [&to](const std::string& text) { to.statistics_every = parse_time(text, "--stats-every"); },
             "What changed in each interval of that length, as in 10us")
         ->type_name("TIME")
         ->needs(stats);
@@ -106,7 +120,7 @@ void add_trace_options(CLI::App& verb, trace_options& to) {
     verb.add_option("--account-message", to.account_message,
                     "The path of one message with its clock stamps: the Nth that arrived, from 1")
         ->type_name("N")
-        ->check(CLI::PositiveNumber);
+        ->check(number_from_1());
     verb.add_option("--svg", to.svg, "Space-time diagram of that message (without one: of the last)")
         ->type_name("FILE.svg");
     verb.add_flag("--fingerprint", to.fingerprint, "Hash of everything that could be seen of the run")
@@ -137,16 +151,20 @@ void add_trace_options(CLI::App& verb, trace_options& to) {
                     "Firmware's cycles per function and source line, of what is measured: to FILE and, as "
                     "stacks for flame graphs, to FILE.folded; or printed")
         ->type_name("[FILE.txt]");
-    verb.add_option("--itrace", to.itrace, "Every instruction of the firmware, a line each")
-        ->type_name("FILE");
+    CLI::Option* itrace =
+        verb.add_option("--itrace", to.itrace, "Every instruction of the firmware, a line each")
+            ->type_name("FILE");
     verb.add_option("--itrace-node", to.itrace_filter.core, "Only of cores of this name (* and ? allowed)")
-        ->type_name("GLOB");
+        ->type_name("GLOB")
+        ->needs(itrace);
     verb.add_option("--itrace-function", to.itrace_filter.function, "Only in functions of this name")
-        ->type_name("GLOB");
+        ->type_name("GLOB")
+        ->needs(itrace);
     const auto add_time = [&](const char* name, sim::picoseconds& time, const char* help) {
         verb.add_option_function<std::string>(
-                name, [&time](const std::string& text) { time = parse_time(text); }, help)
-            ->type_name("TIME");
+                name, [&time, name](const std::string& text) { time = parse_time(text, name); }, help)
+            ->type_name("TIME")
+            ->needs(itrace);
     };
     add_time("--itrace-from", to.itrace_filter.from, "Only from then on, as in 20ms");
     add_time("--itrace-to", to.itrace_filter.to, "Only until then");
@@ -160,7 +178,7 @@ void add_simulation_options(CLI::App& verb, simulation_options& to) {
         ->type_name("N")
         ->default_str(std::to_string(to.seed));
     verb.add_option_function<std::string>(
-            "--until", [&to](const std::string& text) { to.until = parse_time(text); },
+            "--until", [&to](const std::string& text) { to.until = parse_time(text, "--until"); },
             "Stop at this simulated time, as in 10us")
         ->type_name("TIME");
     verb.add_flag("--lockstep", to.lockstep, "Execute firmware one instruction at a time (same results)")
@@ -551,7 +569,7 @@ void add_study(CLI::App& program, request& to) {
     point.add_option("number", to.study.point, "Of the point, as the tables have it")
         ->type_name("N")
         ->required()
-        ->check(CLI::PositiveNumber);
+        ->check(number_from_1());
     add_trace_options(point, to.study);
     point.footer(
         "Its result is printed and not put into the database.\n\nExamples:\n"
@@ -652,6 +670,14 @@ const CLI::App* chosen(const CLI::App& program) {
     throw sim::input_error("{}: did not expect {}", verb->get_name(), fmt::join(unexpected, " "));
 }
 
+/// A place or a name that is empty is a variable of a shell that was not set, and no wish for nothing.
+void check_not_empty(const CLI::App& verb) {
+    for (const CLI::Option* option : verb.get_options())
+        if (std::ranges::find(option->results(), "") != option->results().end())
+            throw sim::input_error("{}: expected {}, not nothing", option->get_name(),
+                                   option->get_type_name());
+}
+
 status perform_study(const CLI::App& study, const study_options& options) {
     const auto is = [&](const char* name) { return study.got_subcommand(name); };
     if (is("check")) return check_study(options);
@@ -726,6 +752,7 @@ status parse_and_perform(std::vector<std::string> arguments) {
     } catch (const CLI::ParseError& error) {
         throw sim::input_error("{}", error.what());
     }
+    check_not_empty(*chosen(program));
     return perform(program, wanted);
 }
 

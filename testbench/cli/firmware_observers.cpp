@@ -7,19 +7,40 @@
 
 namespace vinic::testbench {
 
-firmware_observers::firmware_observers(const trace_options& options, const platform& on,
-                                       const std::optional<firmware>& image) {
-    if (options.profile.empty() && options.itrace.empty()) return;
+namespace {
+
+bool wanted(const trace_options& options) { return !options.profile.empty() || !options.itrace.empty(); }
+
+std::vector<nic::lanai_card*> cards_of(const platform& on) {
     std::vector<nic::lanai_card*> cards;
+    for (const auto& one : on.nodes())
+        if (one->programmable()) cards.push_back(one->programmable());
+    return cards;
+}
+
+std::vector<std::string> cores_of(const std::vector<nic::lanai_card*>& cards) {
     std::vector<std::string> cores;
-    for (const auto& one : on.nodes()) {
-        if (!one->programmable()) continue;
-        cards.push_back(one->programmable());
-        cores.push_back(cards.back()->lanai.name());
-    }
+    for (const nic::lanai_card* card : cards) cores.push_back(card->lanai.name());
+    return cores;
+}
+
+}  // namespace
+
+void firmware_observers::check(const trace_options& options, const platform& on,
+                               const std::optional<firmware>& image) {
+    if (!wanted(options)) return;
+    const auto cards = cards_of(on);
     if (cards.empty() || !image)
         throw sim::input_error("{}: the cards of this design run no firmware",
                                options.profile.empty() ? "--itrace" : "--profile");
+    if (!options.itrace.empty()) check_filter(options.itrace_filter, image->image, cores_of(cards));
+}
+
+firmware_observers::firmware_observers(const trace_options& options, const platform& on,
+                                       const std::optional<firmware>& image) {
+    if (!wanted(options)) return;
+    const auto cards = cards_of(on);
+    const auto cores = cores_of(cards);
     if (!options.profile.empty()) profile_.emplace(image->image, cores, cards.front()->memory.bytes.get());
     if (!options.itrace.empty()) trace_.emplace(options.itrace, image->image, cores, options.itrace_filter);
     for (std::size_t core = 0; core < cores.size(); ++core)

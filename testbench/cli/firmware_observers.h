@@ -15,6 +15,10 @@ namespace vinic::testbench {
 /// What watches the instructions of all cores, as the options of a run ask.
 class firmware_observers {
 public:
+    /// Throws input_error where the options ask for what is not there.
+    static void check(const trace_options& options, const platform& on, const std::optional<firmware>& image);
+
+    /// Of options that have been checked.
     firmware_observers(const trace_options& options, const platform& on,
                        const std::optional<firmware>& image);
 

@@ -17,7 +17,7 @@ std::uint64_t parse_seed(const std::string& text) {
     return seed;
 }
 
-sim::picoseconds parse_time(const std::string& text) {
+sim::picoseconds parse_time(const std::string& text, const std::string& option) {
     constexpr std::pair<const char*, double> units[] = {
         {"ps", 1}, {"ns", 1e3}, {"us", 1e6}, {"ms", 1e9}, {"s", 1e12}};
     constexpr double longest_time = 9.2e18;  // what signed 64 bits hold: 106 days
@@ -31,8 +31,9 @@ sim::picoseconds parse_time(const std::string& text) {
             return static_cast<sim::picoseconds>(std::llround(ps));
     }
     throw sim::input_error(
-        "'{}' is no time: expected a positive number and ps, ns, us, ms or s, as in 10us, up to 9.2e18 ps",
-        text);
+        "{}: '{}' is no time: expected a positive number and ps, ns, us, ms or s, as in 10us, up to 9.2e18 "
+        "ps",
+        option, text);
 }
 
 std::pair<std::string, std::string> split_setting(const std::string& text, const std::string& option) {

@@ -67,8 +67,8 @@ struct simulation_options : platform_options, result_options, trace_options {
 /// A decimal number of up to 64 bits. Throws input_error.
 std::uint64_t parse_seed(const std::string& text);
 
-/// "10us", "2.5 ms" -> picoseconds. Throws input_error.
-sim::picoseconds parse_time(const std::string& text);
+/// "10us", "2.5 ms" -> picoseconds; throws input_error that names `option`.
+sim::picoseconds parse_time(const std::string& text, const std::string& option);
 
 /// "name=value" -> both; throws input_error that names `option`.
 std::pair<std::string, std::string> split_setting(const std::string& text, const std::string& option);

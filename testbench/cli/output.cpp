@@ -79,7 +79,8 @@ void output::commit(const std::string& text) {
 
 void check_writable(const std::string& place) {
     if (place.empty() || place == "-") return;
-    const bool existed = std::filesystem::exists(place);
+    std::error_code none;
+    const bool existed = std::filesystem::exists(place, none);
     const int descriptor = ::open(place.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
     if (descriptor < 0) cannot_write(place);
     ::close(descriptor);
@@ -93,8 +94,9 @@ void check_distinct(const std::vector<std::pair<std::string, std::string>>& plac
         const bool device =
             std::filesystem::exists(place, none) && !std::filesystem::is_regular_file(place, none);
         if (place.empty() || place == "-" || device) continue;
-        const auto [other, fresh] =
-            taken.emplace(std::filesystem::weakly_canonical(std::filesystem::absolute(place)), option);
+        std::filesystem::path file = std::filesystem::weakly_canonical(place, none);
+        if (none) file = place;  // whoever writes it says why that cannot be
+        const auto [other, fresh] = taken.emplace(std::filesystem::absolute(file), option);
         if (!fresh) throw sim::input_error("{} and {} would both write {}", other->second, option, place);
     }
 }

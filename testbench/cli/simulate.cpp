@@ -89,9 +89,13 @@ void print_failed_checks(const std::vector<std::string>& failed) {
 }
 
 /// What the script printed and which checks failed, of a run that has no report.
-void print_without_report(const simulation_options& options, const results& found) {
-    std::FILE* const to = options.json == "-" ? stderr : stdout;
-    for (const std::string& line : found.lines()) fmt::print(to, "{}\n", line);
+void print_without_report(const simulation_options& options, const subject& what, const results& found) {
+    std::string text;
+    for (const std::string& line : found.lines()) text += line + "\n";
+    if (options.json == "-")
+        fmt::print(stderr, "{}", text);
+    else
+        print(what, text);
     print_failed_checks(found.failed_checks());
 }
 
@@ -126,6 +130,7 @@ output_places::output_places(const simulation_options& options) {
 status simulate(const simulation_options& options, const subject& what, const design& on,
                 const std::optional<firmware>& image, platform& built, results& found, output_places& to,
                 std::chrono::steady_clock::time_point started, const interrupt_guard& interrupt) {
+    firmware_observers::check(options, built, image);
     observers watching(options, built);
     firmware_observers cores(options, built, image);
 
@@ -161,7 +166,7 @@ status simulate(const simulation_options& options, const subject& what, const de
         if (end == ending::deadlock || end == ending::no_progress) report_deadlock(built, end);
         if (end == ending::interrupted) throw interrupted(fmt::format("interrupted at {} ps", sim::now()));
     } catch (...) {
-        print_without_report(options, found);
+        print_without_report(options, what, found);
         throw;
     }
 

@@ -69,7 +69,7 @@ std::optional<traces::boundary> parse_boundary(const std::string& text, const st
     if (text.find('@') != std::string::npos) return parse_cycle(text, option, clocks_of(of));
     const std::size_t colon = text.find(':');
     if (colon == std::string::npos) {
-        if (text.find_first_of("0123456789") == 0) return parse_time(text);
+        if (text.find_first_of("0123456789") == 0) return parse_time(text, option);
         throw sim::input_error(
             "{} {}: expected a time (10us), a cycle (node0.bus.clock@1200), doorbell:N, message:N, "
             "function:NAME or address:0x1234",

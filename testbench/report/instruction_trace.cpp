@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "hw/nic/lanai/isa.h"
+#include "hw/sim/error.h"
 
 namespace vinic::testbench {
 
@@ -35,6 +36,21 @@ instruction_trace::instruction_trace(const std::string& path, const linker::imag
                                      std::vector<std::string> cores, instruction_filter filter)
     : file_(path), image_(image), cores_(std::move(cores)), filter_(std::move(filter)) {
     for (const std::string& core : cores_) core_wanted_.push_back(matches(filter_.core, core));
+}
+
+void check_filter(const instruction_filter& filter, const linker::image& image,
+                  const std::vector<std::string>& cores) {
+    if (std::ranges::none_of(cores, [&](const std::string& core) { return matches(filter.core, core); }))
+        throw sim::input_error("--itrace-node {}: matches none of {}", filter.core, fmt::join(cores, ", "));
+    std::vector<std::string> functions;
+    for (const auto& one : image.symbols())
+        if (one.function) functions.push_back(linker::demangle(one.name));
+    if (filter.function.empty() ||
+        std::ranges::any_of(functions, [&](const auto& one) { return matches(filter.function, one); }))
+        return;
+    const std::string near = sim::nearest_name(filter.function, functions);
+    throw sim::input_error("--itrace-function {}: the firmware has no such function{}", filter.function,
+                           near.empty() ? std::string() : fmt::format("; did you mean '{}'?", near));
 }
 
 bool instruction_trace::wanted(std::uint32_t pc) {

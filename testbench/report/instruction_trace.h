@@ -20,6 +20,10 @@ struct instruction_filter {
     sim::picoseconds to = sim::never;
 };
 
+/// Throws input_error where it would keep nothing of these cores and that image.
+void check_filter(const instruction_filter& filter, const linker::image& image,
+                  const std::vector<std::string>& cores);
+
 /// Every instruction of the firmware, a line each, in order of time, then of the cores' names:
 /// picoseconds, cycle, core, function+offset, address, file:line, instruction, and after a semicolon the
 /// operands before it and what came of it.
@@ -29,8 +33,8 @@ public:
                       instruction_filter filter);
 
     void add(std::size_t core, sim::picoseconds at, const lanai::instruction_record& r);
-    /// When all cores have committed up to `before`: writes what issued before it. Another core may still issue
-    /// at that very instant.
+    /// When all cores have committed up to `before`: writes what issued before it. Another core may still
+    /// issue at that very instant.
     void flush(sim::picoseconds before);
 
 private:

@@ -161,6 +161,18 @@ TEST(bad_input, verbs_and_options) {
     EXPECT_TRUE(contains(refusal(vinic, "run pingpong --stats s.xml"),
                          "--stats s.xml: expected a name that ends in .csv or .json or .txt"));
     EXPECT_TRUE(contains(refusal(vinic, "run pingpong --timeline-limit 3"), "requires --timeline"));
+    EXPECT_TRUE(contains(refusal(vinic, "run pingpong --itrace-from 1us"), "requires --itrace"));
+    for (const char* number : {"0", "-1", "x", "1.5", "18446744073709551616", "' '"})
+        EXPECT_TRUE(contains(refusal(vinic, std::string("run pingpong --account-message ") + number),
+                             "is no number from 1 on"));
+    for (const char* option : {"--until", "--stats --stats-every", "--itrace i.txt --itrace-to"})
+        EXPECT_TRUE(
+            contains(refusal(vinic, std::string("run pingpong ") + option + " 10"),
+                     std::string(option).substr(std::string(option).rfind("--")) + ": '10' is no time"));
+    // A variable of the shell that was not set.
+    for (const char* option : {"--wave", "--log", "--pcap", "--timeline", "--itrace", "--svg",
+                               "--wave w.vcd --wave-from", "--log l --log-to", "--wave w.vcd --gtkw"})
+        EXPECT_TRUE(contains(refusal(vinic, std::string("run pingpong ") + option + " ''"), ", not nothing"));
     EXPECT_TRUE(
         contains(refusal(vinic, "run pingpong --svg s.svg --until 1us"), "--svg: no message arrived"));
 }
@@ -179,6 +191,12 @@ TEST(bad_input, names) {
                          "has no argument 'cuont'; did you mean 'count'?"));
     EXPECT_TRUE(contains(refusal(vinic, "params nothing.like.this"), "no parameter matches"));
     EXPECT_TRUE(contains(refusal(vinic, "run pingpong --set topology=ring"), "ring"));
+    EXPECT_TRUE(contains(refusal(vinic, "run pingpong --itrace i.txt --itrace-node node7"),
+                         "--itrace-node node7: matches none of node0.nic.lanai, node1.nic.lanai"));
+    EXPECT_TRUE(contains(refusal(vinic, "run pingpong --wave w.vcd --itrace i.txt --itrace-function mian"),
+                         "--itrace-function mian: the firmware has no such function; did you mean 'main'?"));
+    EXPECT_TRUE(contains(refusal(vinic, "run pingpong --design clan --wave w.vcd --itrace i.txt"),
+                         "run no firmware"));
 }
 
 TEST(bad_input, values) {
@@ -328,6 +346,12 @@ TEST(bad_input, outputs) {
                                "--log no/such/folder.log", "--profile no/such/folder.txt"})
         EXPECT_TRUE(
             contains(refusal(vinic, std::string("run pingpong ") + option), "cannot write no/such/folder"));
+    fs::create_symlink("loop.vcd", vinic.folder() / "loop.vcd");
+    const std::string long_name = std::string(300, 'a') + ".vcd";
+    for (const char* option : {"--wave", "--log", "--pcap", "--timeline", "--itrace", "--svg"})
+        for (const std::string& place : {std::string("loop.vcd"), long_name})
+            EXPECT_TRUE(contains(refusal(vinic, std::string("run pingpong ") + option + " " + place),
+                                 "cannot write " + place));
     EXPECT_TRUE(contains(refusal(vinic, "run pingpong --wave a.vcd --log ./a.vcd"),
                          "--wave and --log would both write ./a.vcd"));
 }

@@ -139,11 +139,11 @@ TEST(statistics, of_what_was_measured_stand_beside_those_of_the_run) {
 }
 
 TEST(options, times_have_units) {
-    EXPECT_EQ(parse_time("10us"), 10'000'000u);
-    EXPECT_EQ(parse_time("2.5 ms"), 2'500'000'000u);
-    EXPECT_EQ(parse_time("1s"), 1'000'000'000'000u);
+    EXPECT_EQ(parse_time("10us", "--until"), 10'000'000u);
+    EXPECT_EQ(parse_time("2.5 ms", "--until"), 2'500'000'000u);
+    EXPECT_EQ(parse_time("1s", "--until"), 1'000'000'000'000u);
     for (const char* wrong : {"10", "us", "-1us", "0ps", "1 h", "", "1e30s", "10us!"})
-        EXPECT_THROW(parse_time(wrong), sim::input_error) << wrong;
+        EXPECT_THROW(parse_time(wrong, "--until"), sim::input_error) << wrong;
 }
 
 }  // namespace
