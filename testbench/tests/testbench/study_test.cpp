@@ -72,6 +72,11 @@ TEST_F(study_test, wrong_studies_are_found_before_anything_runs) {
     const std::vector<std::pair<std::string, std::string>> wrong{
         {"axes:\n - bus.clok_mhz: [33]\n",
          "s.yaml:3: no parameter is named 'bus.clok_mhz'; did you mean 'bus.clock_mhz'?"},
+        {"axes:\n - wire.free: [true]\n",
+         "s.yaml:3: no parameter is named 'wire.free'; what can be free: bus, host, link, nic.lanai, "
+         "nic.translation"},
+        {"design: clan\naxes:\n - nic.lanai.free: [true]\n",
+         "s.yaml:4: no parameter of this design is named 'nic.lanai.free'; "},
         {"axes:\n - bus.clock_mhz: [33, 34]\n",
          "s.yaml:3: node0.bus.clock_mhz = 34 is out of range: expected 33, 66, 100, 133 in MHz"},
         {"axes:\n - bus.clock_mhz:\n    - 33\n    - fast\n",
