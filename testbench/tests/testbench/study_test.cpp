@@ -158,7 +158,7 @@ TEST_F(study_test, points_die_with_the_study_and_a_second_run_is_refused) {
     ASSERT_TRUE(soon([&] { return vinic.has("s.sqlite-wal"); }));
     const auto second = vinic.run("study run s.yaml");
     EXPECT_EQ(second.status, 2);
-    EXPECT_EQ(second.errors, "vinic: s.sqlite: another `vinic study run` is using it\n");
+    EXPECT_EQ(second.errors, "vinic: s.sqlite: another `vinic study` is writing it\n");
     EXPECT_EQ(status_of()["to_do"], 2);
     EXPECT_EQ(first.end(SIGKILL), -SIGKILL);
     EXPECT_TRUE(soon([&] { return processes_in(vinic.folder()).empty(); }));
