@@ -183,6 +183,8 @@ void myvia_driver::fill_interface(host::process& on) {
                         contiguous_memory::contents::zero);
     page_table_.emplace(cpu_.ram(), page_table_entries * sizeof(myvia::page_entry),
                         contiguous_memory::contents::any);
+    if (facts_.table_stands)
+        facts_.table_stands(page_table_->begin(), page_table_entries * sizeof(myvia::page_entry));
     const auto set = [&](std::size_t offset, std::uint64_t value) {
         window_->store_big(on, interface_word(offset), low(value));
     };

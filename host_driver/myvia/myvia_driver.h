@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -24,6 +25,8 @@ namespace vinic::driver {
 struct card_facts {
     std::uint64_t sram_bytes = 0;
     sim::picoseconds byte_time = 0;  ///< on the slowest cable
+    /// Told to the model of the card: where the table of translations stands, and how long it is.
+    std::function<void(host::physical_address, std::uint64_t)> table_stands{};
 };
 
 /// The driver's lower half for cards with the MyVIA firmware: firmware/abi/myvia_card.h.

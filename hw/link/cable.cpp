@@ -94,11 +94,18 @@ cable::cable(const sc_core::sc_module_name& name)
                         .min = 0,
                         .max = 1,
                         .help = "probability that a packet is lost as a whole"}),
+      free(*this,
+           {.name = "free",
+            .value = false,
+            .help = "what-if: characters and delay of the cable take a picosecond each, and a switch at "
+                    "its end takes no time"}),
       ab(*this, "ab"),
       ba(*this, "ba"),
       forward_adapters_{forward_adapter(*this, 0), forward_adapter(*this, 1)},
       backward_adapters_{backward_adapter(*this, 0), backward_adapter(*this, 1)},
-      delay_(std::max<picoseconds>(1, (length_mm * delay_fs_per_mm + 500) / 1000 + fixed_delay_ps)),
+      byte_(free ? least_time : byte_ps.get()),
+      delay_(free ? least_time
+                  : std::max(least_time, (length_mm * delay_fs_per_mm + 500) / 1000 + fixed_delay_ps)),
       flights_{flight{ab, to_b, from_a, random_of("ab")}, flight{ba, to_a, from_b, random_of("ba")}} {
     // STOP could hold a longer one in its midst, which no network that has STOP knows.
     if (flow_control && gap_bytes != gap_characters)
@@ -119,11 +126,12 @@ sim::random_stream cable::random_of(const char* which) const {
 void cable::start_of_simulation() {
     for (flight& on : flights_) {
         transfer message;
-        message.cable = {.byte_ps = byte_ps,
+        message.cable = {.byte_ps = byte_,
                          .delay_ps = delay_,
                          .check_characters = crc8 ? crc_characters : 0,
                          .gap = gap_bytes,
-                         .flow_control = flow_control};
+                         .flow_control = flow_control,
+                         .free = free};
         phase what = phase::connect;
         sc_core::sc_time none;
         on.onward->nb_transport_fw(message, what, none);
@@ -175,9 +183,9 @@ void cable::end(flight& on, const transfer& message, picoseconds now) {
     seen.packets.add();
     seen.bytes.add(message.length - gap_bytes);
     if (on.dropping) seen.dropped.add();
-    seen.busy.add(on.begun, now + byte_ps * gap_bytes);
+    seen.busy.add(on.begun, now + byte_ * gap_bytes);
     seen.state.set(now, gap);
-    seen.state.set(now + byte_ps * gap_bytes, idle);
+    seen.state.set(now + byte_ * gap_bytes, idle);
     if (seen.passing.watched()) {
         const std::vector<std::uint8_t> bytes = message.what->on_wire(message.first_byte, message.hop);
         seen.passing.report(now, bytes, on.dropping ? "dropped" : "",

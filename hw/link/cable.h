@@ -34,6 +34,7 @@ public:
     sim::parameter<bool> flow_control;
     sim::parameter<double> bit_error_rate;
     sim::parameter<double> drop_rate;
+    sim::parameter<bool> free;
 
     /// One direction of the cable: statistics and probes as `ab.packets`, `ba.stop` ...
     struct direction {
@@ -82,6 +83,7 @@ private:
 
     std::array<forward_adapter, 2> forward_adapters_;
     std::array<backward_adapter, 2> backward_adapters_;
+    picoseconds byte_;
     picoseconds delay_;
     std::array<flight, 2> flights_;
 };

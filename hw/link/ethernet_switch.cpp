@@ -82,8 +82,9 @@ target_socket& ethernet_switch::in(unsigned port) { return sides_.at(port)->port
 void ethernet_switch::arrived(unsigned port, const packet& what) {
     const auto all = what.bytes();
     if (!ethernet::is_whole(all)) return damaged.add();
-    arrivals_.emplace(arrival{sim::now() + forwarding_ps, port}, bytes(all.begin(), all.end()));
-    due_.no_later_than(sim::now() + forwarding_ps);
+    const picoseconds delay = sides_[port]->port.cable_is_free() ? least_time : forwarding_ps.get();
+    arrivals_.emplace(arrival{sim::now() + delay, port}, bytes(all.begin(), all.end()));
+    due_.no_later_than(sim::now() + delay);
 }
 
 void ethernet_switch::forward() {

@@ -72,6 +72,8 @@ public:
     void send(std::span<const std::uint8_t> bytes, bool last, picoseconds period = 0);
     /// Of a byte on the cable; known once the simulation has started.
     picoseconds byte_time() const { return transmitter_.cable().byte_ps; }
+    /// The what-if `link.free` holds for the cable.
+    bool cable_is_free() const { return transmitter_.cable().free; }
     /// Whether a packet is begun whose GAP has not been sent.
     bool busy() const;
     /// When each character is put on the wire, numbered from the port's first; the packet begun last starts

@@ -61,6 +61,9 @@ private:
 
 using packet_ptr = std::shared_ptr<packet>;
 
+/// The least by which something can come after something else: a picosecond.
+inline constexpr picoseconds least_time = 1;
+
 /// What a cable is to the ports at its ends: how fast, how long, and what the link adds to a packet.
 struct wire {
     picoseconds byte_ps = 0;
@@ -68,6 +71,7 @@ struct wire {
     std::uint64_t check_characters = crc_characters;  ///< CRC-8; none on Ethernet, whose FCS is the MAC's
     std::uint64_t gap = gap_characters;               ///< Myrinet's GAP; Ethernet's inter-frame gap
     bool flow_control = true;                         ///< STOP and GO
+    bool free = false;  ///< what-if: it takes no time, nor does a switch for what comes over it
 };
 
 /// The payload of the link protocol: one message about a packet's transmission over one cable. It is valid

@@ -203,7 +203,8 @@ void crossbar_switch::start_routing(unsigned port) {
     input& at = *inputs_[port];
     at.at = input::stage::routing;
     const picoseconds arrived = at.half.arrival().time_of(at.half.front().base);
-    agenda_.set(routed, port, std::max(sim::now(), arrived + routing_ps));
+    const picoseconds delay = at.half.cable().free ? 0 : routing_ps.get();
+    agenda_.set(routed, port, std::max(sim::now(), arrived + delay));
 }
 
 /// Facts B6: bit 7 set, the low six bits a signed distance from the input port.

@@ -108,13 +108,29 @@ void dma_channel::begin_transfer() {
 void dma_channel::load(std::uint64_t host, std::uint32_t local, std::uint32_t bytes) {
     local_ = local;
     buffer_.resize(bytes);
+    if (dma_.reads_for_free(host, bytes)) return load_for_free(host);
     read_job_ = bus::job{.what = bus::job::kind::read, .address = host, .bytes = buffer_, .client = this};
     ++jobs_;
     dma_.master_.start(read_job_);
 }
 
-/// The burst's slots follow its data phases, each one clock after the word that it stores: the only one, which
-/// may hold bytes of two data phases, after the last.
+/// The bytes are here at once, and have only their slots to wait for.
+void dma_channel::load_for_free(std::uint64_t host) {
+    dma_.master_.debug_read(host, buffer_);
+    count_moved(buffer_.size());
+    ++storing_;
+    dma_.memory_.host_dma.write(
+        local_, buffer_,
+        [this, block = epoch_] {
+            if (block != epoch_) return;
+            --storing_;
+            dma_.controller_->loaded(number_);
+        },
+        data_rank + number_);
+}
+
+/// The burst's slots follow its data phases, each one clock after the word that it stores: the only one,
+/// which may hold bytes of two data phases, after the last.
 void dma_channel::on_burst(bus::job& job, std::uint64_t offset, std::uint64_t count,
                            const bus::tenure_schedule& when) {
     if (&job != &read_job_ || dropping_) return;
@@ -142,9 +158,7 @@ void dma_channel::on_cut(bus::job& job, std::uint64_t offset, std::uint64_t coun
     if (&job == &read_job_ && !dropping_) dma_.memory_.host_dma.shorten(buffer_.data() + offset, count);
 }
 
-void dma_channel::on_arrival(bus::job&, std::uint64_t, std::uint64_t count) {
-    count_moved(count);
-}
+void dma_channel::on_arrival(bus::job&, std::uint64_t, std::uint64_t count) { count_moved(count); }
 
 void dma_channel::count_moved(std::uint64_t count) {
     moved_ += count;

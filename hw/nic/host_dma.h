@@ -89,6 +89,7 @@ private:
     void check_block() const;
     void begin_transfer();
     void load(std::uint64_t host, std::uint32_t local, std::uint32_t bytes);
+    void load_for_free(std::uint64_t host);
     void read_piece(unsigned half, std::uint32_t local, std::uint32_t bytes);
     void send_piece(unsigned half, std::uint64_t host);
     void transferred(bool by_registers);
@@ -154,9 +155,17 @@ public:
     /// Each bit set starts its channel (PULSE, trigger bits).
     void pulse(std::uint32_t channels);
     void reset();
+    /// What-if: reads of these bytes of host memory take no time before the SRAM.
+    void set_free_reads(std::uint64_t address, std::uint64_t bytes) {
+        free_begin_ = address;
+        free_end_ = address + bytes;
+    }
 
 private:
     friend class dma_channel;
+    bool reads_for_free(std::uint64_t address, std::uint64_t bytes) const {
+        return address >= free_begin_ && address + bytes <= free_end_;
+    }
     dma_controller::settings how() const override;
     void entered(unsigned n, dma_controller::activity next) override { channels_[n]->entered(next); }
     void fetch(unsigned n, std::uint32_t address) override { channels_[n]->fetch_block(address); }
@@ -179,6 +188,8 @@ private:
     special_registers& registers_;
     bus::master& master_;
     std::array<dma_channel*, channel_count> channels_;
+    std::uint64_t free_begin_ = 0;
+    std::uint64_t free_end_ = 0;
     std::unique_ptr<dma_controller> controller_;
 };
 

@@ -10,8 +10,9 @@
 namespace vinic::nic {
 
 card_clock lanai_card::make_clock(const lanai_card& of, const bus::bus_properties& bus) {
-    if (of.clock_mhz != 0) return card_clock(sim::clock_domain::from_mhz(of.clock_mhz));
-    return card_clock(bus.clock.times(of.clock_multiplier));
+    const sim::clock_domain real =
+        of.clock_mhz != 0 ? sim::clock_domain::from_mhz(of.clock_mhz) : bus.clock.times(of.clock_multiplier);
+    return card_clock(of.lanai_free ? real.times(of.free_multiplier) : real);
 }
 
 lanai_card::lanai_card(const sc_core::sc_module_name& name, const bus::bus_properties& bus,
@@ -36,6 +37,22 @@ lanai_card::lanai_card(const sc_core::sc_module_name& name, const bus::bus_prope
                                .max = 8,
                                .help = "LANai clocks in a bus clock, where lanai.clock_mhz is 0",
                                .source = "facts/lanai_pcix.md B1: 2.0 on PCI64 boards"}),
+      lanai_free(*this,
+                 {.name = "lanai.free",
+                  .value = false,
+                  .help = "what-if: instructions of the core and what the LANai counts in its clocks take "
+                          "next to no time: its clock is lanai.free_multiplier times what it would be"}),
+      free_multiplier(*this,
+                      {.name = "lanai.free_multiplier",
+                       .value = 100,
+                       .min = 2,
+                       .max = 100,
+                       .help = "with lanai.free: how many times as fast core and local bus are clocked"}),
+      translation_free(
+          *this, {.name = "translation.free",
+                  .value = false,
+                  .help = "what-if: reads of the table of translations in host memory take no time before "
+                          "the SRAM; the firmware's instructions for it are the core's (lanai.free)"}),
       dma_impl(*this, {.name = "dma.impl",
                        .value = "model",
                        .choices = {"model", "rtl"},
@@ -93,6 +110,10 @@ void lanai_card::reset_board() {
 }
 
 std::uint64_t lanai_card::bar_bytes() const { return abi::card_map::bar_bytes; }
+
+void lanai_card::set_translation_table(std::uint64_t address, std::uint64_t bytes) {
+    if (translation_free) dma.set_free_reads(address, bytes);
+}
 
 unsigned lanai_card::attach(bus::pci_bus& to) {
     to.attach(master);

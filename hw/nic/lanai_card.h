@@ -30,6 +30,9 @@ public:
     sim::parameter<std::string> chip;
     sim::parameter<std::uint64_t> clock_mhz;         // lanai.clock_mhz; 0: by the multiplier
     sim::parameter<std::uint64_t> clock_multiplier;  // lanai.clock_multiplier, of the bus clock
+    sim::parameter<bool> lanai_free;                 // lanai.free
+    sim::parameter<std::uint64_t> free_multiplier;   // lanai.free_multiplier
+    sim::parameter<bool> translation_free;           // translation.free
     sim::parameter<std::string> dma_impl;            // dma.impl
 
     const chip_traits& traits;
@@ -51,6 +54,9 @@ public:
     doorbell_region doorbells;  // nic.doorbell
     pci_interface pci;          // nic.pci
     bus::target_port target;    // nic.target
+
+    /// Where the firmware's table of translations stands in host memory, for `translation.free` alone.
+    void set_translation_table(std::uint64_t address, std::uint64_t bytes);
 
     const sim::clock_domain& clock_domain() const override { return clock.domain(); }
     unsigned attach(bus::pci_bus& to) override;

@@ -65,7 +65,8 @@ void add_platform_options(CLI::App& verb, platform_options& to) {
             [&to](const std::vector<std::string>& parts) {
                 for (const auto& part : parts) to.settings.push_back(part + ".free=true");
             },
-            "What if this took no time: bus or host, short for --set bus.free=true; may be repeated")
+            "What if this took no time: bus, host, link, nic.lanai or nic.translation; short for --set "
+            "bus.free=true; may be repeated")
         ->type_name("PART")
         ->allow_extra_args(false);
     verb.add_option("--nodes", to.nodes, "Number of nodes, instead of the design's")->type_name("N");

@@ -176,7 +176,7 @@ status run_study(const study_options& options) {
     study::check(plan);
     const fs::path file = database_of(options.file, options.database);
     study::database results(file, study::database::mode::write);
-    auto outcome = run_points(plan, results, options);
+    auto outcome = run_points(plan, results, options, "run");
     outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
     output("-").commit(fmt::format("{}: {}\n", file.string(), summary_of(outcome, jobs_of(options))));
     for (const auto& line : study::missing_metrics(plan, results.points(false)))

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 
 #include "testbench/cli/study_verbs.h"
 #include "testbench/study/database.h"
@@ -17,8 +18,8 @@ void check_engine(const study_options& options);
 /// Points at a time; 0: as many as the cluster likes.
 std::size_t jobs_of(const study_options& options);
 
-/// Runs those points of a plan that have no result.
+/// Runs those points of a plan that have no result. `verb`: of `vinic study`, which the user called.
 study::study_runner::outcome run_points(const study::plan& plan, study::database& results,
-                                        const study_options& options);
+                                        const study_options& options, const std::string& verb);
 
 }  // namespace vinic::testbench

@@ -56,7 +56,7 @@ void say_failures(const study::study_runner::outcome& o) {
     for (const auto& [status, count] : o.failed)
         fmt::print(
             stderr,
-            "vinic: {} points: {}; `vinic study status` says which and why, `run --retry` runs them again\n",
+            "vinic: {} points: {}; `vinic study status` says which and why, `--retry` runs them again\n",
             count, status);
 }
 

@@ -185,7 +185,7 @@ status study_sensitivity(const study_options& options) {
     study::check(plan);
     check_engine(options);
     study::database results(database_of(options.file, options.database), study::database::mode::write);
-    const auto outcome = run_points(plan, results, options);
+    const auto outcome = run_points(plan, results, options, "sensitivity");
     const auto records = results.points(false);
     const auto table = study::tabulate(plan, records);
     const auto found = study::effects_of(table, changes);
@@ -215,7 +215,7 @@ status study_optimise(const study_options& options) {
     check_engine(options);
     study::database results(database_of(options.file, options.database), study::database::mode::write);
     while (search.goes_on()) {
-        run_points(search.generation(), results, options);
+        run_points(search.generation(), results, options, "optimise");
         search.advance(results.points(false));
     }
     const auto records = results.points(false);
@@ -273,7 +273,7 @@ status tell_study(const study_options& options) {
     study::check(plan);
     check_engine(options);
     study::database results(database_of(options.file, options.database), study::database::mode::write);
-    run_points(plan, results, options);
+    run_points(plan, results, options, "tell");
     const auto records = results.points(false);
     const measured_points points(search, plan, records);
     std::vector<const measured_points::entry*> answered;

@@ -64,17 +64,21 @@ std::unique_ptr<nic::card> make_card(const located& kind, const bus::bus_propert
     return std::make_unique<nic::lanai_card>("nic", bus, id);
 }
 
-std::unique_ptr<driver::card_driver> make_driver(const nic::card& card, driver_surroundings around) {
+std::unique_ptr<driver::card_driver> make_driver(nic::card& card, driver_surroundings around) {
     if (const auto* engine = dynamic_cast<const nic::vi_engine_card*>(&card))
         return std::make_unique<driver::vi_engine_driver>("driver", around.cpu, std::move(around.window),
                                                           engine->window_bytes(), around.byte_time);
     if (dynamic_cast<const nic::ethernet_card*>(&card))
         return std::make_unique<driver::mvia_driver>("driver", around.cpu, std::move(around.window),
                                                      around.address);
-    const auto& lanai = dynamic_cast<const nic::lanai_card&>(card);
+    auto& lanai = dynamic_cast<nic::lanai_card&>(card);
     return std::make_unique<driver::myvia_driver>(
         "driver", around.cpu, std::move(around.window), *around.firmware,
-        driver::card_facts{.sram_bytes = lanai.memory.bytes, .byte_time = around.byte_time});
+        driver::card_facts{.sram_bytes = lanai.memory.bytes,
+                           .byte_time = around.byte_time,
+                           .table_stands = [&lanai](std::uint64_t address, std::uint64_t bytes) {
+                               lanai.set_translation_table(address, bytes);
+                           }});
 }
 
 std::unique_ptr<driver::socket_layer> make_sockets(driver::card_driver& below, host::cpu& cpu) {

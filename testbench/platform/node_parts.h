@@ -35,7 +35,7 @@ struct driver_surroundings {
 };
 
 /// The driver that speaks to that card, as module `driver` of the node that is being built.
-std::unique_ptr<driver::card_driver> make_driver(const nic::card& card, driver_surroundings around);
+std::unique_ptr<driver::card_driver> make_driver(nic::card& card, driver_surroundings around);
 
 /// The kernel's sockets over that driver's device, as module `sockets` of the node that is being built; null
 /// where it has none.

@@ -9,6 +9,7 @@
 #include "hw/sim/error.h"
 #include "hw/sim/parameter_check.h"
 #include "hw/sim/statistic.h"
+#include "hw/sim/unknown_parameter.h"
 #include "testbench/platform/platform.h"
 #include "testbench/platform/setup.h"
 #include "testbench/report/statistics.h"
@@ -28,11 +29,14 @@ bool is_structural(const std::string& name) {
 /// What is wrong, with the place of the value that brought it.
 template <typename Try>
 void located_errors(const located& at, Try&& attempt) {
+    const std::string file = at.origin.substr(0, at.origin.rfind(':') + 1);
     try {
         attempt();
     } catch (const sim::input_error& error) {
+        // Who prints it knows other designs, too.
+        if (const auto* unknown = dynamic_cast<const sim::unknown_parameter*>(&error))
+            if (unknown->origin.starts_with(file)) throw;
         const std::string what = error.what();
-        const std::string file = at.origin.substr(0, at.origin.rfind(':') + 1);
         throw sim::input_error("{}", what.starts_with(file) ? what : at.origin + ": " + what);
     }
 }

@@ -114,7 +114,7 @@ void database::lock() {
     // No link: the other one has just removed it.
     if (::flock(lock_.number, LOCK_EX | LOCK_NB) != 0 || ::fstat(lock_.number, &now) != 0 ||
         now.st_nlink == 0)
-        throw sim::input_error("{}: another `vinic study run` is using it", file_);
+        throw sim::input_error("{}: another `vinic study` is writing it", file_);
     if (now.st_size == 0) lock_.to_remove = file_;
 }
 

@@ -23,20 +23,6 @@ namespace {
 /// A rounded change counts as one by the stated share up to so many times that.
 constexpr double most_rounding = 1.5;
 
-/// "fabric.cable0.byte_ps" -> "link.byte_ps", "node1.bus.kind" -> "bus.kind": the name that sets it in all
-/// modules of its kind.
-std::string common_name(const std::string& parameter) {
-    for (std::size_t dot = parameter.rfind('.'); dot != std::string::npos;
-         dot = parameter.rfind('.', dot - 1)) {
-        const auto* const owner =
-            dynamic_cast<sim::module*>(sc_core::sc_find_object(parameter.substr(0, dot).c_str()));
-        if (!owner) continue;
-        if (owner->parameter_alias().empty()) break;
-        return owner->parameter_alias() + parameter.substr(dot);
-    }
-    return std::string(sim::without_node(parameter));
-}
-
 struct named_parameter {
     std::string name;
     sim::parameter_info declared;
@@ -169,6 +155,18 @@ private:
 };
 
 }  // namespace
+
+std::string common_name(const std::string& parameter) {
+    for (std::size_t dot = parameter.rfind('.'); dot != std::string::npos;
+         dot = parameter.rfind('.', dot - 1)) {
+        const auto* const owner =
+            dynamic_cast<sim::module*>(sc_core::sc_find_object(parameter.substr(0, dot).c_str()));
+        if (!owner) continue;
+        if (owner->parameter_alias().empty()) break;
+        return owner->parameter_alias() + parameter.substr(dot);
+    }
+    return std::string(sim::without_node(parameter));
+}
 
 perturbations perturb(const study_file& of) { return perturbing(of).all(); }
 

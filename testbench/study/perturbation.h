@@ -26,6 +26,10 @@ struct perturbations {
     std::vector<std::pair<std::string, std::string>> left_out;  ///< name, why
 };
 
+/// "fabric.cable0.byte_ps" -> "link.byte_ps", "node1.bus.kind" -> "bus.kind": the name that sets it in all
+/// modules of its kind. While the platform that has it is there.
+std::string common_name(const std::string& parameter);
+
 /// What a study of sensitivity changes. Builds the platform of its design to see what there is. Throws
 /// input_error.
 perturbations perturb(const study_file& of);

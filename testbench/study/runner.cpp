@@ -123,9 +123,10 @@ study_runner::outcome study_runner::run() {
         if (interrupt_guard::raised()) {
             show_progress(true);
             const std::string rest = engine_.stop(interrupt_guard::by_user());
-            throw interrupted(fmt::format(
-                "interrupted: {} of {} points are in the database{}; `run` goes on from there",
-                outcome_.kept + outcome_.ran, plan_.points().points.size(), rest.empty() ? "" : ", " + rest));
+            throw interrupted(
+                fmt::format("interrupted: {} of {} points are in the database{}; `{}` goes on from there",
+                            outcome_.kept + outcome_.ran, plan_.points().points.size(),
+                            rest.empty() ? "" : ", " + rest, options_.verb));
         }
     }
     outcome_.seconds = elapsed();

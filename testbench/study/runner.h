@@ -19,6 +19,7 @@ public:
     struct options {
         bool again_failed = false;  ///< run points again that did not end well
         bool progress = false;      ///< a line on standard error that follows
+        std::string verb = "run";   ///< of `vinic study` that goes on where this was interrupted
     };
     struct outcome {
         std::size_t ran = 0;

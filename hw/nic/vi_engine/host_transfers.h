@@ -92,6 +92,9 @@ public:
     /// A whole read with a channel of its own, for a unit that has one read at a time.
     step<bool> read_alone(std::uint64_t address, std::span<std::uint8_t> into, const char* note);
 
+    /// The same without time, for a what-if.
+    void look(std::uint64_t address, std::span<std::uint8_t> into) { master_.debug_read(address, into); }
+
     /// What is under way at this moment has ended.
     step<bool> quiet();
 

@@ -130,7 +130,7 @@ step<std::uint32_t> packet_maker::check_segments(vi_context& of, const card::slo
         const abi::vi_data_segment& s = found.segment;
         if (s.length > from.control.length - sum) co_return abi::vi_status_format_error;
         if (s.length == 0) continue;
-        co_await sequencer_.clocks(pages_.check_clocks, 1);
+        co_await pages_.check();
         if (!pages_.allowed({.handle = s.handle, .tag = of.tag, .address = s.data, .length = s.length}))
             co_return abi::vi_status_protection_error;
         if (sum <= message.offset && message.offset - sum < s.length) {

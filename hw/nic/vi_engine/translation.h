@@ -55,6 +55,7 @@ public:
     sim::parameter<std::uint64_t> cache_entries;
     sim::parameter<std::uint64_t> cache_ways;
     sim::parameter<std::uint64_t> line_entries;
+    sim::parameter<bool> free;
 
     sim::counter<sim::unit::events> lookups{*this, "lookups", "pages translated"};
     sim::counter<sim::unit::events> misses{*this, "misses", "of these, not in the cache"};
@@ -62,7 +63,9 @@ public:
 
     sim::span_probe lookup{*this, "lookup", "a translation: from the request to the physical address"};
 
-    /// Whether the request lies in a region that allows it. No time: callers count check_clocks.
+    /// The time that it takes to find out whether a request is allowed.
+    sequencer::pause check() { return sequencer_.clocks(free ? 0 : check_clocks.get(), free ? 0 : 1); }
+    /// Whether the request lies in a region that allows it. No time.
     bool allowed(const request& what) const { return find(what) != nullptr; }
     /// Protection and the physical address of the first byte.
     step<result> translate(request what);

@@ -55,6 +55,42 @@ TEST(cable, each_cable_can_be_set_on_its_own) {
     b.simulation.config().check_all_consumed();
 }
 
+// A character and the cable take a picosecond each, the switch between them nothing: the receiver has the
+// head after two of each, and character k, of which the switch takes one, k characters later.
+TEST(cable, a_free_link_takes_picoseconds_and_loses_nothing) {
+    bench b(topology::one_switch(2, 4), {{"link.free", "true"}});
+    EXPECT_EQ(b.net.cables()[0]->delay_ps(), 1u);
+    const auto bytes = b.make(0, 1, 20);
+    b.script.at(1000, [&] { b[0].nic.send(bytes, true); });
+    b.run();
+    ASSERT_EQ(b[1].received.size(), 1u);
+    EXPECT_EQ(b[1].received[0].bytes, bench::without_route(bytes, 1));
+    EXPECT_EQ(b[1].received[0].remainder, 0u);
+    // The route byte is over at 1001 and in the switch at 1002; byte 1 leaves it as soon as it is there, at
+    // 1003.
+    EXPECT_EQ(b[1].received[0].head, 1005u);
+    EXPECT_EQ(b[1].received[0].tail, 1005u + 20 + 1);  // the CRC-8, the GAP
+    b.simulation.config().check_all_consumed();
+}
+
+// STOP and GO hold on it as on any cable: who takes a byte each 1000 ps gets all, and no slack buffer
+// overflows.
+TEST(cable, a_free_link_is_stopped) {
+    bench b(topology::one_switch(2, 4), {{"link.free", "true"}});
+    b[1].spacing = 1000;
+    std::vector<std::vector<std::uint8_t>> sent;
+    for (unsigned i = 0; i < 3; ++i) sent.push_back(b.make(0, 1, 5000, i));
+    b.script.at(0, [&] {
+        for (const auto& one : sent) b[0].nic.send(one, true);
+    });
+    b.run();
+    ASSERT_EQ(b[1].received.size(), 3u);
+    for (unsigned i = 0; i < 3; ++i) EXPECT_EQ(b[1].received[i].bytes, bench::without_route(sent[i], 1)) << i;
+    EXPECT_GT(b.net.cables()[1]->ab.stops.value() + b.net.cables()[1]->ba.stops.value(), 0u);
+    EXPECT_LE(b[1].nic.highest_slack(), b[1].nic.slack_size());
+    EXPECT_GE(b[1].received[2].tail, 15'000u * 1000);
+}
+
 TEST(cable, statistics_and_probes) {
     bench b(topology::one_switch(2, 4));
     watcher seen;

@@ -106,6 +106,81 @@ TEST_F(slurm_test, ctrl_c_cancels) {
     EXPECT_EQ(status_of()["to_do"], 2);
 }
 
+/// What the verbs whose points follow from results print and leave, on an engine.
+struct searched {
+    std::string sensitivity, front, told, csv;
+    bool operator==(const searched&) const = default;
+};
+
+TEST_F(slurm_test, sensitivity_searches_and_what_is_told_are_the_same_as_on_this_machine) {
+    vinic.write("n.lua",
+                "local n = argument { name = 'n', default = 1, min = 0, max = 100, help = '-' }\n"
+                "process(0, function() row('size_bytes', 8, 'rise_us', (n - 10) ^ 2, 'fall_us', (n - 30) ^ "
+                "2) end)\n");
+    vinic.write("s.yaml",
+                "workload: ./n.lua\naxes: [{arguments.n: {from: 0, to: 40}}]\n"
+                "optimise: {minimise: [rise_us, fall_us], budget: 8, population: 4}\n");
+    vinic.write(
+        "p.yaml",
+        "workload: ./t.lua\nsensitivity: {ranges: {bus.clock_mhz: [33, 66]}, parameters: [bus.free]}\n");
+    vinic.write("points.json", R"([{"arguments.n": 7}, {"arguments.n": 8}])");
+    const auto all = [&](const std::string& engine, const std::string& name) {
+        const std::string on = " --engine " + engine + " --db " + name + ".sqlite";
+        const auto ask = [&](const std::string& verb) {
+            const auto outcome = vinic.run(verb + on);
+            EXPECT_EQ(outcome.status, 0) << verb << on << outcome.errors;
+            return outcome.output;
+        };
+        searched found{.front = ask("study optimise s.yaml"), .told = ask("study tell s.yaml points.json")};
+        found.csv = vinic.run("study export s.yaml --csv --db " + name + ".sqlite").output;
+        found.sensitivity =
+            vinic.run("study sensitivity p.yaml --engine " + engine + " --db p" + name + ".sqlite").output;
+        return found;
+    };
+    const searched here = all("local", "here"), there = all("slurm", "there");
+    EXPECT_NE(here.front.find("8 points ran"), std::string::npos) << here.front;
+    EXPECT_NE(here.told.find("done"), std::string::npos) << here.told;
+    EXPECT_NE(here.sensitivity, "");
+    EXPECT_EQ(here.front, there.front);
+    EXPECT_EQ(here.told, there.told);
+    EXPECT_EQ(here.csv, there.csv);
+    EXPECT_EQ(here.sensitivity, there.sensitivity);
+    EXPECT_FALSE(vinic.has("there.slurm")) << "nothing stays behind";
+}
+
+TEST_F(slurm_test, a_search_that_is_killed_finds_its_tasks_again) {
+    const std::string study = "workload: ./t.lua\naxes: [{arguments.n: [1, 2, 3]}]\n";
+    vinic.write("s.yaml", study + "optimise: {minimise: [value_us], budget: 3}\n");
+    slurm->ask("scontrol update partitionname=all state=down");
+    running_study first(vinic, {"--engine", "slurm"}, "optimise");
+    ASSERT_TRUE(soon([&] { return tasks() == 3; }));
+    EXPECT_EQ(first.end(SIGKILL), -SIGKILL);
+    slurm->ask("scontrol update partitionname=all state=up");
+    const auto outcome = vinic.run("study optimise s.yaml --engine slurm");
+    EXPECT_EQ(outcome.status, 0) << outcome.errors;
+    EXPECT_EQ(tasks(), 3u) << "no other job";
+    EXPECT_FALSE(vinic.has("s.slurm"));
+}
+
+TEST_F(slurm_test, jobs_of_another_work_folder_are_found) {
+    study("axes:\n - arguments.n: [1, 2, 3]\n");
+    slurm->ask("scontrol update partitionname=all state=down");
+    running_study first(vinic, {"--engine", "slurm", "--work-dir", "shared"});
+    ASSERT_TRUE(soon([&] { return tasks() == 3; }));
+    EXPECT_EQ(first.end(SIGKILL), -SIGKILL);
+    const auto elsewhere = run("--work-dir other");
+    EXPECT_EQ(elsewhere.status, 2);
+    EXPECT_EQ(elsewhere.errors.find("vinic: --work-dir other: jobs of an earlier run of this study are in "),
+              0u)
+        << elsewhere.errors;
+    slurm->ask("scontrol update partitionname=all state=up");
+    const auto outcome = run();
+    EXPECT_EQ(outcome.status, 0) << outcome.errors;
+    EXPECT_EQ(tasks(), 3u) << "no other job";
+    EXPECT_FALSE(std::filesystem::is_symlink(vinic.folder() / "s.slurm")) << "nothing stays behind";
+    EXPECT_EQ(run("--work-dir other").status, 0);
+}
+
 TEST_F(slurm_test, what_slurm_does_to_a_task_is_recorded) {
     study("axes:\n - arguments.fate: [hang]\n - arguments.n: [1, 2]\n");
     running_study first(vinic, {"--engine", "slurm", "--sbatch=--no-requeue"});

@@ -87,7 +87,7 @@ TEST_F(study_database_test, gives_back_what_was_put_in) {
 TEST_F(study_database_test, one_writes_and_others_read) {
     const plan of = planned();
     database writer(file(), database::mode::write);
-    EXPECT_EQ(error_of(database::mode::write), "s.sqlite: another `vinic study run` is using it");
+    EXPECT_EQ(error_of(database::mode::write), "s.sqlite: another `vinic study` is writing it");
     const database reader(file(), database::mode::read);
     writer.add(record(of, 0, 3));
     EXPECT_EQ(reader.points(false).size(), 1u);

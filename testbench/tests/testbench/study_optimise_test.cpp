@@ -58,6 +58,24 @@ TEST_F(study_optimise_test, front_of_two_goals) {
     EXPECT_NE(table.find("o on the front"), std::string::npos) << table;
 }
 
+TEST_F(study_optimise_test, an_interrupt_says_what_goes_on) {
+    vinic.write("hang.lua", trivial_workload);
+    vinic.write("points.json", R"([{"arguments.n": 2}])");
+    const std::string hangs = "workload: ./hang.lua\narguments: {fate: hang}\n";
+    vinic.write("o.yaml",
+                hangs + "axes: [{arguments.n: [1, 2]}]\noptimise: {minimise: [value_us], budget: 2}\n");
+    vinic.write("c.yaml", hangs + "sensitivity: {parameters: [bus.free]}\n");
+    const std::vector<std::pair<std::string, std::string>> verbs{
+        {"optimise", "o.yaml"}, {"sensitivity", "c.yaml"}, {"tell", "o.yaml points.json"}};
+    for (const auto& [verb, files] : verbs) {
+        const auto outcome = vinic.run("study " + verb + " " + files, "timeout --preserve-status -s INT 2");
+        EXPECT_EQ(outcome.status, 130) << outcome.errors;
+        EXPECT_NE(outcome.errors.find("are in the database; `" + verb + "` goes on from there"),
+                  std::string::npos)
+            << outcome.errors;
+    }
+}
+
 TEST_F(study_optimise_test, a_larger_budget_goes_on_and_ask_and_tell_are_the_same_search) {
     search("budget: 16, population: 4, seed: 3");
     ASSERT_EQ(vinic.run("study optimise s.yaml").status, 0);

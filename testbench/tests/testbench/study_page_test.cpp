@@ -149,6 +149,56 @@ TEST_F(study_page, keyboard_colours_and_paper) {
     EXPECT_EQ(in.console(), json::array());
 }
 
+TEST_F(study_page, charts_by_keyboard) {
+    browser in(vinic.folder());
+    open(in,
+         "workload: ./t.lua\naxes:\n - arguments.n: [1, 2, 4]\n - bus.clock_mhz: [33, 66]\n"
+         "metrics: [value_us]\n");
+    const char* const right = "\uE014";
+    const char* const down = "\uE015";
+    in.run("document.querySelector('#curves canvas').focus();");
+    in.press(right);
+    EXPECT_EQ(text(in, "#said"), "arguments.n 1, bus.clock 33 MHz: 1.5");
+    in.press(right);
+    in.press(right);
+    EXPECT_EQ(text(in, "#said"), "arguments.n 4, bus.clock 33 MHz: 6");
+    in.press(right);
+    EXPECT_EQ(text(in, "#said"), "arguments.n 4, bus.clock 33 MHz: 6") << "there is no other one";
+    in.press(down);
+    EXPECT_EQ(text(in, "#said"), "arguments.n 4, bus.clock 66 MHz: 6");
+    in.press("\uE007");  // Enter
+    EXPECT_EQ(text(in, "#details-title"), "Point 6: done");
+    in.press("\uE00C");  // Escape
+    EXPECT_EQ(in.run("return document.activeElement.closest('section').id;"), "curves");
+    EXPECT_EQ(in.run("return [...document.querySelectorAll('main section:not([hidden]) canvas')].filter(c => "
+                     "c.tabIndex !== 0).length;"),
+              0);
+    EXPECT_EQ(in.console(), json::array());
+}
+
+TEST_F(study_page, wide_tables_stand_on_paper_in_parts) {
+    browser in(vinic.folder());
+    open(in,
+         "workload: pingpong\narguments: {sizes: 8, count: 3}\naxes: [{bus.clock_mhz: [33, 66]}]\n"
+         "metrics: [latency_us, account.*.mean]\n");
+    EXPECT_EQ(in.run("dispatchEvent(new Event('beforeprint'));"
+                     "const tables = [...document.querySelectorAll('#results .paper table')];"
+                     "const heads = t => [...t.rows[0].cells].map(c => c.textContent);"
+                     "const all = heads(document.getElementById('table'));"
+                     "return [tables.length > 1, tables.every(t => t.getBoundingClientRect().width <= 718),"
+                     "  tables.every(t => heads(t)[0] === all[0] && t.rows.length === 3),"
+                     "  JSON.stringify([all[0], ...tables.flatMap(t => heads(t).slice(1))]) === "
+                     "JSON.stringify(all)];"),
+              json({true, true, true, true}))
+        << "in parts, each as wide as A4 at most, with all points, and every column once";
+    EXPECT_EQ(in.run("dispatchEvent(new Event('afterprint'));"
+                     "return document.querySelectorAll('.paper, .in-parts').length;"),
+              0);
+    in.write_paper(vinic.folder() / "s.pdf");
+    EXPECT_TRUE(vinic.read("s.pdf").starts_with("%PDF"));
+    EXPECT_EQ(in.console(), json::array());
+}
+
 TEST_F(study_page, heat_map_front_and_stages_of_a_real_study) {
     browser in(vinic.folder());
     open(in,

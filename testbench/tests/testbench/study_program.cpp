@@ -28,10 +28,11 @@ process(0, function()
 end)
 )";
 
-running_study::running_study(const program& in, const std::vector<std::string>& options)
+running_study::running_study(const program& in, const std::vector<std::string>& options,
+                             const std::string& verb)
     : process_(::fork()) {
     if (process_ != 0) return;
-    std::vector<std::string> words{"vinic", "study", "run", "s.yaml"};
+    std::vector<std::string> words{"vinic", "study", verb, "s.yaml"};
     words.insert(words.end(), options.begin(), options.end());
     std::vector<char*> arguments;
     for (auto& word : words) arguments.push_back(word.data());

@@ -15,10 +15,11 @@ namespace vinic::testbench {
 /// A workload that sends nothing: one row, or an end of the kind that it is told.
 extern const char* const trivial_workload;
 
-/// `vinic study run s.yaml` in a process of its own.
+/// `vinic study run s.yaml`, or another verb, in a process of its own.
 class running_study {
 public:
-    explicit running_study(const program& in, const std::vector<std::string>& options = {});
+    explicit running_study(const program& in, const std::vector<std::string>& options = {},
+                           const std::string& verb = "run");
     /// Sends a signal; the exit status, or minus the signal that ended it.
     int end(int signal);
     bool has_ended() const;

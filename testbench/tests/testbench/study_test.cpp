@@ -72,6 +72,11 @@ TEST_F(study_test, wrong_studies_are_found_before_anything_runs) {
     const std::vector<std::pair<std::string, std::string>> wrong{
         {"axes:\n - bus.clok_mhz: [33]\n",
          "s.yaml:3: no parameter is named 'bus.clok_mhz'; did you mean 'bus.clock_mhz'?"},
+        {"axes:\n - wire.free: [true]\n",
+         "s.yaml:3: no parameter is named 'wire.free'; what can be free: bus, host, link, nic.lanai, "
+         "nic.translation"},
+        {"design: clan\naxes:\n - nic.lanai.free: [true]\n",
+         "s.yaml:4: no parameter of this design is named 'nic.lanai.free'; "},
         {"axes:\n - bus.clock_mhz: [33, 34]\n",
          "s.yaml:3: node0.bus.clock_mhz = 34 is out of range: expected 33, 66, 100, 133 in MHz"},
         {"axes:\n - bus.clock_mhz:\n    - 33\n    - fast\n",
@@ -153,7 +158,7 @@ TEST_F(study_test, points_die_with_the_study_and_a_second_run_is_refused) {
     ASSERT_TRUE(soon([&] { return vinic.has("s.sqlite-wal"); }));
     const auto second = vinic.run("study run s.yaml");
     EXPECT_EQ(second.status, 2);
-    EXPECT_EQ(second.errors, "vinic: s.sqlite: another `vinic study run` is using it\n");
+    EXPECT_EQ(second.errors, "vinic: s.sqlite: another `vinic study` is writing it\n");
     EXPECT_EQ(status_of()["to_do"], 2);
     EXPECT_EQ(first.end(SIGKILL), -SIGKILL);
     EXPECT_TRUE(soon([&] { return processes_in(vinic.folder()).empty(); }));

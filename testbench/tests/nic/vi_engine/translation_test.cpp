@@ -132,6 +132,19 @@ TEST(translation, a_miss_reads_a_line_and_the_least_recently_used_goes) {
     EXPECT_EQ(b.host.moved[0].bytes, 32u);
 }
 
+TEST(translation, that_is_free_takes_no_clocks_and_no_bus) {
+    test::settings free = in_host;
+    free.emplace_back("translation.free", "true");
+    bench b(free);
+    b.look_at(10, b.bytes(0x20100, 8));
+    sc_core::sc_start();
+    ASSERT_EQ(b.results.size(), 1u);
+    EXPECT_EQ(b.results[0].physical, frame_of_page_0 + 0x8100);
+    EXPECT_EQ(b.done[0], 10u);
+    EXPECT_TRUE(b.host.moved.empty());
+    EXPECT_EQ(b.pages.misses.value(), 1u);
+}
+
 TEST(translation, a_region_that_is_set_anew_is_read_anew) {
     bench b(in_host);
     b.look_at(10, b.bytes(0x20100, 8));
