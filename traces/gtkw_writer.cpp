@@ -105,7 +105,8 @@ const std::vector<group>& groups_of_node() {
           {"nic*.send.packet"},
           {"nic*.receive.state"},
           {"nic*.receive.reception"},
-          {"nic*.receive.packet"}}}};
+          {"nic*.receive.packet"}}},
+        {"link in RTL", red, true, {{"nic*.link.rtl.*", hexadecimal}}}};
     return groups;
 }
 

@@ -56,4 +56,12 @@ std::uint32_t crc32(std::span<const std::uint8_t> bytes, std::uint32_t start) {
     return ~crc;
 }
 
+std::uint32_t crc32_remainder(std::span<const std::uint8_t> bytes) {
+    if (bytes.size() < crc32_bytes) return ~std::uint32_t{0};
+    const auto came = bytes.last(crc32_bytes);
+    const std::uint32_t received =
+        std::uint32_t{came[0]} << 24 | std::uint32_t{came[1]} << 16 | std::uint32_t{came[2]} << 8 | came[3];
+    return received ^ crc32(bytes.first(bytes.size() - crc32_bytes));
+}
+
 }  // namespace vinic::link

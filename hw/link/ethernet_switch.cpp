@@ -13,7 +13,7 @@ struct ethernet_switch::side : port_client {
 
     void on_head(const packet_ptr&) override { port.take(never); }
     void on_take_limit() override {}
-    void on_tail(const packet_ptr& what, std::uint64_t, std::uint8_t) override { of.arrived(index, *what); }
+    void on_tail(const reception& came) override { of.arrived(index, came.bytes); }
     void on_part_sent() override {}
     void on_sent() override {
         sending = false;
@@ -79,11 +79,10 @@ ethernet_switch::~ethernet_switch() = default;
 initiator_socket& ethernet_switch::out(unsigned port) { return sides_.at(port)->port.out; }
 target_socket& ethernet_switch::in(unsigned port) { return sides_.at(port)->port.in; }
 
-void ethernet_switch::arrived(unsigned port, const packet& what) {
-    const auto all = what.bytes();
-    if (!ethernet::is_whole(all)) return damaged.add();
+void ethernet_switch::arrived(unsigned port, std::span<const std::uint8_t> frame) {
+    if (!ethernet::is_whole(frame)) return damaged.add();
     const picoseconds delay = sides_[port]->port.cable_is_free() ? least_time : forwarding_ps.get();
-    arrivals_.emplace(arrival{sim::now() + delay, port}, bytes(all.begin(), all.end()));
+    arrivals_.emplace(arrival{sim::now() + delay, port}, bytes(frame.begin(), frame.end()));
     due_.no_later_than(sim::now() + delay);
 }
 

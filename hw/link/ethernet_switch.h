@@ -45,7 +45,7 @@ private:
     using arrival = std::pair<picoseconds, unsigned>;
     using bytes = std::vector<std::uint8_t>;
 
-    void arrived(unsigned port, const packet& what);
+    void arrived(unsigned port, std::span<const std::uint8_t> frame);
     void forward();
     void send(unsigned port, const bytes& frame);
 

@@ -4,9 +4,12 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <span>
+#include <string>
 
 #include "hw/link/agenda.h"
+#include "hw/link/framer.h"
 #include "hw/link/inbox.h"
 #include "hw/link/protocol.h"
 #include "hw/link/receiver.h"
@@ -30,9 +33,8 @@ public:
     /// All that take() allowed is taken and the packet goes on (BUFF): the slack buffer fills.
     virtual void on_take_limit() = 0;
     /// The packet is taken to its end, CRC-8 and GAP included (RECV); of a longer gap, the first character.
-    /// `bytes` counts from the type field, without the CRC-8; `remainder` is zero for a whole packet, and
-    /// always on a link without CRC-8.
-    virtual void on_tail(const packet_ptr& what, std::uint64_t bytes, std::uint8_t remainder) = 0;
+    /// On a link without CRC-8 it is always whole.
+    virtual void on_tail(const reception& of) = 0;
     /// The times at which received characters are taken have changed from now on: see port::taking().
     virtual void on_taking_changed() {}
 
@@ -49,7 +51,8 @@ public:
 
 /// The link port of a card (`nic.link`): one cable, sender and receiver. The card sends a packet in one or
 /// more parts and takes what arrives at its own pace; what it does not take stays in the slack buffer, and
-/// STOP goes back to the sender, in closed form.
+/// STOP goes back to the sender, in closed form. What the characters are, the checksums, STOP and GO are the
+/// framer's: the model's, or RTL's (hw/rtl/link).
 class port : public sim::module, private endpoint, private transmitter::host, private receiver::host {
 public:
     initiator_socket out;
@@ -57,6 +60,7 @@ public:
 
     receiver::parameters slack;
     sim::parameter<std::uint64_t> nres_ps;
+    sim::parameter<std::string> impl;
 
     sim::counter<sim::unit::packets> packets_sent;
     sim::counter<sim::unit::packets> packets_received;
@@ -65,11 +69,14 @@ public:
 
     /// Parameters are `NAME.slack_bytes` ...; `port.slack_bytes` for all link ports of cards.
     port(const sc_core::sc_module_name& name, port_client& client);
+    ~port() override;
 
     /// Begins a packet, or continues one of which `last` was false. The bytes (route first) become available
     /// to the wire from now on, one each `period` (0: all at once); with `last` the CRC-8 and GAP follow.
-    /// The next packet may be begun once `last` was given; it waits its turn.
-    void send(std::span<const std::uint8_t> bytes, bool last, picoseconds period = 0);
+    /// The next packet may be begun once `last` was given; it waits its turn. A CRC-32 of the packet from
+    /// byte `crc32_from` of this part on, or of the part where that was said last, goes before the CRC-8.
+    void send(std::span<const std::uint8_t> bytes, bool last, picoseconds period = 0,
+              std::optional<std::uint64_t> crc32_from = {});
     /// Of a byte on the cable; known once the simulation has started.
     picoseconds byte_time() const { return transmitter_.cable().byte_ps; }
     /// The what-if `link.free` holds for the cable.
@@ -85,12 +92,13 @@ public:
     packet_ptr front() const;
     /// Allows the characters of the front packet below `limit` (its CRC-8 counts, the GAP goes by itself) to
     /// be taken from now on, no closer than `spacing` to each other; never: all of it. A packet starts at
-    /// limit 0.
-    void take(std::uint64_t limit, picoseconds spacing = 0);
+    /// limit 0. The last four bytes are a CRC-32 of those from `crc32_from` on, where that is given.
+    void take(std::uint64_t limit, picoseconds spacing = 0, std::optional<std::uint64_t> crc32_from = {});
     /// Characters of the front packet that have been taken at `t`, by what is known if that lies ahead.
     std::uint64_t taken(picoseconds t) const;
-    /// Offset in front()->bytes() of the first character (the route bytes before it were stripped).
-    std::size_t front_offset() const;
+    /// Characters `first` to `first + count` of the front packet, which have been taken; valid until this
+    /// packet's end.
+    std::span<const std::uint8_t> taken_bytes(std::uint64_t first, std::uint64_t count);
     /// When characters are taken, numbered from the port's first; the front packet starts at front_base().
     const schedule& taking() const { return receiver_.taking(); }
     std::uint64_t front_base() const;
@@ -102,7 +110,7 @@ public:
     std::uint64_t activations() const { return agenda_.activations(); }
 
 private:
-    enum kind : unsigned { control, arrival, tail, part, launch, taken_up, level, nres, kinds };
+    enum kind : unsigned { control, arrival, tail, part, launch, taken_up, level, nres, clocks, kinds };
 
     void forward(unsigned, transfer& message, phase what, picoseconds in) override;
     void backward(unsigned, transfer& message, phase what, picoseconds in) override;
@@ -119,6 +127,7 @@ private:
     void finish_taking();
     void finish_part();
     void refresh();
+    std::unique_ptr<framer> make_framer();
     picoseconds taken_up_due() const;
 
     port_client& client_;
@@ -126,6 +135,7 @@ private:
     backward_adapter backward_;
     transmitter transmitter_;
     receiver receiver_;
+    std::unique_ptr<framer> framer_;
     agenda agenda_;
     inbox arrivals_;
     inbox controls_;

@@ -13,6 +13,7 @@ void packet::append(std::span<const std::uint8_t> more) {
 
 void packet::finish(bool with_crc8) {
     bytes_.push_back(with_crc8 ? sender_crc_ : 0);
+    crc_fits_ = with_crc8;
     finished_ = true;
 }
 
@@ -28,8 +29,8 @@ void packet::flip(std::size_t byte, std::uint8_t bits, unsigned hop) {
 
 std::uint8_t packet::remainder() const {
     if (bare_) return 0;
-    if (damages_.empty() && bytes_.back() == sender_crc_) return 0;
-    return static_cast<std::uint8_t>(crc8({bytes_.data(), bytes_.size() - 1}) ^ bytes_.back());
+    if (damages_.empty() && crc_fits_) return 0;
+    return crc8(bytes_);
 }
 
 std::vector<std::uint8_t> packet::on_wire(std::size_t first, unsigned hop) const {

@@ -39,12 +39,22 @@ public:
     /// The link adds nothing: the packet ends with the sender's last byte.
     void finish_bare();
 
+    /// A sender that makes its characters one by one: so many more will come, which put() fills in as they
+    /// leave; the last ones are announced with finish_filled(), and the very last is the CRC-8.
+    void extend(std::size_t characters) { bytes_.resize(bytes_.size() + characters); }
+    void finish_filled() { finished_ = true; }
+    /// Bit errors of cables that have announced the character may be in it already.
+    void put(std::size_t at, std::uint8_t byte) { bytes_.at(at) ^= byte; }
+
+    /// At the end of bytes(), once it is finished.
+    std::uint64_t check_characters() const { return bare_ ? 0 : crc_characters; }
+
     void flip(std::size_t byte, std::uint8_t bits, unsigned hop);
     const std::vector<damage>& damages() const { return damages_; }
 
-    /// Zero when the packet is whole. A switch replaces the CRC-8 such that its remainder stays what it was,
-    /// so the remainder over all bytes that were ever part of the packet is the one that the receiver
-    /// computes.
+    /// Of the division of the packet, its CRC-8 included: zero when it is whole. A switch replaces the CRC-8
+    /// such that the remainder stays what it was, so the one over all bytes that were ever part of the packet
+    /// is the one that the receiver computes.
     std::uint8_t remainder() const;
 
     /// The bytes as they are on the wire of hop `hop` (0: the sender's cable), which starts at byte `first`:
@@ -55,6 +65,7 @@ private:
     std::vector<std::uint8_t> bytes_;
     std::vector<damage> damages_;
     std::uint8_t sender_crc_ = 0;
+    bool crc_fits_ = false;  ///< the sender's, as long as no cable damages the packet
     bool finished_ = false;
     bool bare_ = false;
 };

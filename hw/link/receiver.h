@@ -47,6 +47,7 @@ public:
     void connect(const wire& cable);
 
     const wire& cable() const { return cable_; }
+    const parameters& sizes() const { return sizes_; }
 
     /// A head, more or hold message, at the instant at which it takes effect.
     void accept(const transfer& message, phase what);

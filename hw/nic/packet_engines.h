@@ -63,7 +63,7 @@ public:
 
 private:
     void start(std::uint32_t last_word, bool last, cycle at);
-    void add_crc32();
+    void note_crc32();
     void set_pointer(std::uint32_t value, cycle at);
     void require_ready(const char* what, cycle at) const;
     void launch();
@@ -77,10 +77,10 @@ private:
     std::uint32_t smp_ = 0, sa_ = 0, limit_ = 0;
     bool last_ = false;
     bool busy_ = false;
-    std::optional<std::uint32_t> smc_;    // where the CRC-32 of the packet starts
-    std::optional<std::uint32_t> crc32_;  // of what has been covered so far
-    cycle ready_from_ = 0;                // the engine takes the next part from this cycle on
-    std::uint32_t address_ = 0;           // of the part under way
+    std::optional<std::uint32_t> smc_;         // where the CRC-32 of the packet starts
+    std::optional<std::uint64_t> crc32_from_;  // ... in the part under way
+    cycle ready_from_ = 0;                     // the engine takes the next part from this cycle on
+    std::uint32_t address_ = 0;                // of the part under way
     std::uint64_t length_ = 0;
     std::uint64_t wire_base_ = 0;  // number of its first byte at the port
     std::vector<std::uint8_t> data_;
@@ -118,7 +118,7 @@ public:
     // From the link port.
     void on_head();
     void on_take_limit();
-    void on_tail(const link::packet_ptr& what, std::uint64_t bytes, std::uint8_t remainder);
+    void on_tail(const link::reception& came);
     void on_taking_changed();
 
 private:
@@ -129,7 +129,7 @@ private:
     void begin_taking();
     void reserve_slots();
     void store(std::span<const std::uint8_t> characters);
-    void check_crc32(std::span<const std::uint8_t> content);
+    void leave_crc32_remainder(const link::reception& came);
     void stored_limit();
     void stored_tail();
     std::uint64_t slots_of(std::uint64_t from, std::uint64_t to) const;
@@ -166,9 +166,7 @@ public:
 
     void on_head(const link::packet_ptr&) override { receive_.on_head(); }
     void on_take_limit() override { receive_.on_take_limit(); }
-    void on_tail(const link::packet_ptr& what, std::uint64_t bytes, std::uint8_t remainder) override {
-        receive_.on_tail(what, bytes, remainder);
-    }
+    void on_tail(const link::reception& came) override { receive_.on_tail(came); }
     void on_taking_changed() override { receive_.on_taking_changed(); }
     void on_part_sent() override { send_.on_part_sent(); }
     void on_sent() override { send_.on_sent(); }

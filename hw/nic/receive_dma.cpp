@@ -14,7 +14,6 @@ namespace {
 
 constexpr const char* states[] = {"idle", "armed", "receiving", "storing"};
 constexpr std::uint32_t word_bytes = 4;  // RML holds the address of a word of 4 bytes (B4)
-constexpr std::uint64_t crc32_bytes = 4;
 
 }  // namespace
 
@@ -86,12 +85,13 @@ void receive_dma::react() {
 void receive_dma::begin_taking() {
     taking_ = true;
     head_ = false;
-    if (std::exchange(starts_crc32_, false)) crc32_from_ = taken_before_;
+    std::optional<std::uint64_t> covered;
+    if (std::exchange(starts_crc32_, false)) crc32_from_ = covered = taken_before_;
     began_ = sim::now();
     show();
     // Out of the slack buffer no faster than the SRAM takes it.
     const sim::picoseconds fastest = clock_.time_of(1) / (memory_.slots_per_cycle * memory_.slot_bytes);
-    port_->take(taken_before_ + room_, fastest);
+    port_->take(taken_before_ + room_, fastest, covered);
     if (taking_ && !storing_) reserve_slots();
 }
 
@@ -129,7 +129,7 @@ void receive_dma::store(std::span<const std::uint8_t> characters) {
 
 void receive_dma::on_take_limit() {
     if (!taking_ || storing_) return;
-    store(port_->front()->bytes().subspan(port_->front_offset() + taken_before_, room_));
+    store(port_->taken_bytes(taken_before_, room_));
     memory_.receive.write_last(rmp_, data_, 1, [this] { stored_limit(); });
 }
 
@@ -143,33 +143,24 @@ void receive_dma::stored_limit() {
     registers_.raise({isr_event::buff});
 }
 
-void receive_dma::on_tail(const link::packet_ptr& what, std::uint64_t size, std::uint8_t remainder) {
+void receive_dma::on_tail(const link::reception& came) {
     if (!taking_ || storing_) return;
-    const auto all = what->bytes();
-    const std::uint64_t offset = all.size() - link::crc_characters - size;
-    store(all.subspan(offset + taken_before_, size - std::min(size, taken_before_)));
-    packet_bytes_ = size;
-    check_crc32(all.subspan(offset, size));
-    data_.push_back(remainder);
-    remainder_ = remainder;
+    packet_bytes_ = came.bytes.size();
+    store(came.bytes.subspan(std::min(packet_bytes_, taken_before_)));
+    leave_crc32_remainder(came);
+    data_.push_back(came.remainder);
+    remainder_ = came.remainder;
     memory_.receive.write_last(rmp_, data_, 1, [this] { stored_tail(); });
 }
 
 /// Puts the remainder of the CRC-32 in its place, as far as that is in this buffer. A packet that is too
 /// short to have one is bad.
-void receive_dma::check_crc32(std::span<const std::uint8_t> content) {
-    crc32_remainder_ = 0;
+void receive_dma::leave_crc32_remainder(const link::reception& came) {
+    crc32_remainder_ = crc32_from_ ? came.crc32_remainder : 0;
     if (!crc32_from_) return;
-    const std::uint64_t covered = *crc32_from_ + crc32_bytes;
-    crc32_remainder_ = ~std::uint32_t{0};
-    if (content.size() >= covered) {
-        packet_bytes_ -= crc32_bytes;
-        const auto crc = content.last(crc32_bytes);
-        const std::uint32_t received = std::uint32_t{crc[0]} << 24 | crc[1] << 16 | crc[2] << 8 | crc[3];
-        crc32_remainder_ = received ^ link::crc32(content.subspan(*crc32_from_, content.size() - covered));
-    }
+    if (packet_bytes_ >= *crc32_from_ + link::crc32_bytes) packet_bytes_ -= link::crc32_bytes;
     std::uint32_t left = crc32_remainder_;
-    for (std::uint64_t i = 1; i <= std::min<std::uint64_t>(crc32_bytes, data_.size()); ++i, left >>= 8)
+    for (std::uint64_t i = 1; i <= std::min<std::uint64_t>(link::crc32_bytes, data_.size()); ++i, left >>= 8)
         data_[data_.size() - i] = static_cast<std::uint8_t>(left);
 }
 
@@ -184,7 +175,7 @@ void receive_dma::stored_tail() {
                       {"bytes", packet_bytes_},
                       {"remainder", remainder_},
                       {"crc32_remainder", crc32_remainder_}});
-    const std::uint64_t crcs = link::crc_characters + (crc32_from_ ? crc32_bytes : 0);
+    const std::uint64_t crcs = link::crc_characters + (crc32_from_ ? link::crc32_bytes : 0);
     packet.report(sim::now(), std::span(data_).first(data_.size() - std::min(data_.size(), crcs)), what,
                   {{"address", rmp_}});
     crc32_from_.reset();

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "firmware/abi/lanai_registers.h"
-#include "hw/link/crc.h"
 #include "hw/nic/packet_engines.h"
 
 namespace vinic::nic {
@@ -68,7 +67,7 @@ void send_dma::start(std::uint32_t last_word, bool last, cycle at) {
     data_.resize(length_);
     memory_.peek(address_, data_);
     last_ = last;
-    add_crc32();
+    note_crc32();
     busy_ = true;
     sa_ = 0;
     began_ = sim::now();
@@ -77,30 +76,22 @@ void send_dma::start(std::uint32_t last_word, bool last, cycle at) {
     launch_.no_later_than(clock_.time_of(at + start_clocks));
 }
 
-/// Carries the CRC-32 on over the part, and puts it behind the last one.
-void send_dma::add_crc32() {
-    std::span<const std::uint8_t> covered = data_;
+/// Whether the part holds the byte from which on the link is to cover the packet.
+void send_dma::note_crc32() {
+    crc32_from_.reset();
     const bool enabled = (registers_.stored(chip_register::myrinet) & abi::lanai9::MYRINET_CRC32_ENABLE) != 0;
     if (enabled && smc_ && *smc_ >= address_ && *smc_ - address_ < length_) {
-        covered = covered.subspan(*smc_ - address_);
-        crc32_ = 0;
+        crc32_from_ = *smc_ - address_;
         smc_.reset();
     }
-    if (crc32_) crc32_ = link::crc32(covered, *crc32_);
-    if (!last_) return;
-    if (crc32_)
-        for (int shift = 24; shift >= 0; shift -= 8)
-            data_.push_back(static_cast<std::uint8_t>(*crc32_ >> shift));
-    crc32_.reset();
-    smc_.reset();
+    if (last_) smc_.reset();
 }
 
 void send_dma::launch() {
     wire_base_ = port_->sending().end();
     bytes.add(length_);
-    packet.report(sim::now(), std::span(data_).first(length_), last_ ? "last part" : "part",
-                  {{"address", address_}});
-    port_->send(data_, last_);
+    packet.report(sim::now(), data_, last_ ? "last part" : "part", {{"address", address_}});
+    port_->send(data_, last_, 0, crc32_from_);
     if (busy_) reserve_slots();
 }
 
@@ -147,7 +138,6 @@ void send_dma::reset() {
     busy_ = false;
     smp_ = sa_ = limit_ = 0;
     smc_.reset();
-    crc32_.reset();
     ready_from_ = 0;
     launch_.cancel();
     memory_.send.reset();

@@ -3,6 +3,7 @@
 #include "hw/rtl/available.h"
 #include "hw/rtl/doorbell/doorbell_block.h"
 #include "hw/rtl/lanai/lanai_block.h"
+#include "hw/rtl/link/link_block.h"
 #include "hw/rtl/pcix_dma/chains_block.h"
 #include "hw/rtl/pcix_dma/initiator_block.h"
 #include "hw/sim/error.h"
@@ -26,6 +27,8 @@ std::unique_ptr<lanai::processor> make_lanai(const lanai::core_config&, std::spa
                                              lanai::device_port&, const sim::clock_domain&) {
     refuse("lanai.impl");
 }
+
+std::unique_ptr<link::framer> make_link(link::framer::surroundings) { refuse("link.impl"); }
 
 std::unique_ptr<bus::initiator> make_initiator(bus::initiator::surroundings&) { refuse("dma.impl"); }
 

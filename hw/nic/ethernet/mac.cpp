@@ -62,11 +62,10 @@ void mac::on_sent() {
     on_sent_frame(!broken_);
 }
 
-void mac::on_tail(const link::packet_ptr& what, std::uint64_t, std::uint8_t) {
-    const auto all = what->bytes();
+void mac::on_tail(const link::reception& came) {
     if (!receiving_) return;
-    if (!frame::is_whole(all)) return frames_damaged.add();
-    const auto contents = frame::contents(all);
+    if (!frame::is_whole(came.bytes)) return frames_damaged.add();
+    const auto contents = frame::contents(came.bytes);
     const frame::address to = frame::destination_of(contents);
     if (to != address_ && to != frame::broadcast) return frames_for_others.add();
     frames_received.add();

@@ -52,7 +52,7 @@ public:
 private:
     void on_head(const link::packet_ptr&) override { link_->take(link::never); }
     void on_take_limit() override {}
-    void on_tail(const link::packet_ptr& what, std::uint64_t bytes, std::uint8_t remainder) override;
+    void on_tail(const link::reception& came) override;
     void on_part_sent() override {}
     void on_sent() override;
     bool too_late();

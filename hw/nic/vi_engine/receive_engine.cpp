@@ -35,16 +35,14 @@ void receive_engine::on_head() {
     });
 }
 
-/// The bytes without the link's CRC-8; those before `size` were route bytes.
-void receive_engine::on_tail(const link::packet_ptr& what, std::uint64_t size, std::uint8_t remainder) {
-    const auto all = what->bytes();
-    const auto frame_bytes = all.subspan(all.size() - link::crc_characters - size, size);
-    reception.report(began_, sim::now(), remainder == 0 ? "packet" : "bad packet", {{"bytes", size}});
-    sequencer_.input(rank::link, [this, remainder, at = sim::now(),
-                                  copy = std::vector(frame_bytes.begin(), frame_bytes.end())]() mutable {
+void receive_engine::on_tail(const link::reception& came) {
+    const bool whole = came.remainder == 0;
+    reception.report(began_, sim::now(), whole ? "packet" : "bad packet", {{"bytes", came.bytes.size()}});
+    sequencer_.input(rank::link, [this, whole, at = sim::now(),
+                                  copy = std::vector(came.bytes.begin(), came.bytes.end())]() mutable {
         packets.add();
         bytes.add(copy.size());
-        if (remainder != 0) copy.clear();
+        if (!whole) copy.clear();
         frames_.push_back({std::move(copy), at});
         tail_.notify();
     });

@@ -38,7 +38,7 @@ public:
 
     /// From the link.
     void on_head();
-    void on_tail(const link::packet_ptr& what, std::uint64_t size, std::uint8_t remainder);
+    void on_tail(const link::reception& came);
     /// A packet of this card to itself.
     step<bool> accept(const outgoing_packet& what);
 

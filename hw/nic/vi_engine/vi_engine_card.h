@@ -81,9 +81,7 @@ private:
 
     void on_head(const link::packet_ptr&) override { halted_ ? link.take(sim::never) : receive.on_head(); }
     void on_take_limit() override {}
-    void on_tail(const link::packet_ptr& what, std::uint64_t bytes, std::uint8_t remainder) override {
-        receive.on_tail(what, bytes, remainder);
-    }
+    void on_tail(const link::reception& came) override { receive.on_tail(came); }
     void on_part_sent() override {}
     void on_sent() override {
         order.input(rank::link, [this] { send.on_sent(); });

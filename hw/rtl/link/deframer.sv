@@ -4,7 +4,7 @@
 //
 // A character can be taken in the clock in which it arrives, one a clock; the GAP goes by itself.
 module deframer #(
-    parameter int unsigned DEPTH = 128  // a power of two
+    parameter int unsigned DEPTH = 1024  // a power of two
 ) (
     input logic clk,
     input logic reset,
@@ -16,8 +16,9 @@ module deframer #(
     input logic       in_gap,
     input logic [7:0] in_byte,
 
-    input  logic       take,        // a byte may be taken
-    input  logic       take_crc32,  // the CRC-32 covers the packet from the byte taken in this clock on
+    input  logic       ready,       // a character may be taken in this clock,
+    input  logic       take,        // also one that is a byte
+    input  logic       take_crc32,  // the CRC-32 covers the packet from the byte taken in this clock on, not those before
     output logic       out_valid,
     output logic       out_gap,
     output logic [7:0] out_byte,
@@ -40,8 +41,8 @@ module deframer #(
 
     logic [8:0] slack[DEPTH];
     logic [bits-1:0] read_q, write_q;
-    logic [bits:0] count_q;
-    logic stopping_q;
+    logic [bits:0] count_q  /*verilator public_flat_rd*/;
+    logic stopping_q  /*verilator public_flat_rd*/;
 
     // --- The slack buffer
 
@@ -52,7 +53,7 @@ module deframer #(
         empty = count_q == '0;
         front_valid = !empty || in_valid;
         {out_gap, out_byte} = empty ? {in_gap, in_byte} : slack[read_q];
-        out_valid = front_valid && (out_gap || take);
+        out_valid = front_valid && ready && (out_gap || take);
         count_d = count_q + (bits + 1)'(in_valid) - (bits + 1)'(out_valid);
         send_stop = !stopping_q && count_d > {1'b0, stop_above};
         send_go = stopping_q && count_d < {1'b0, go_below};
@@ -86,13 +87,11 @@ module deframer #(
     logic covered_q, first_q;
     logic misrouted_q;
     logic [31:0] crc32_q;
-    logic covered;
 
     always_comb begin
         remainder = crc8_q;
         misrouted = misrouted_q;
         crc32_remainder = !covered_q ? 32'd0 : in_last_q == 3'(behind) ? ~crc32_q ^ last_q[39:8] : '1;
-        covered = covered_q || take_crc32;
     end
 
     always_ff @(posedge clk) begin
@@ -101,8 +100,11 @@ module deframer #(
             last_q <= {last_q[8*(behind-1)-1:0], out_byte};
             first_q <= 1'b0;
             if (first_q) misrouted_q <= out_byte[7];
-            covered_q <= covered;
-            if (covered) begin
+            covered_q <= covered_q || take_crc32;
+            if (take_crc32) begin
+                crc32_q <= '1;
+                in_last_q <= 3'd1;
+            end else if (covered_q) begin
                 if (in_last_q == 3'(behind)) crc32_q <= crc32(crc32_q, last_q[8*behind-1-:8]);
                 else in_last_q <= in_last_q + 3'd1;
             end

@@ -11,14 +11,15 @@ namespace vinic::rtl {
 /// The deframer of a link port (deframer.sv) at its pins, without time.
 class deframer_block : public sim::module {
 public:
-    static constexpr unsigned slack_bytes = 128;
+    static constexpr unsigned slack_bytes = 1024;
 
     struct inputs {
         bool valid = false;
         bool gap = false;
         std::uint8_t byte = 0;
-        bool take = false;
-        bool take_crc32 = false;  ///< the CRC-32 covers the packet from the byte taken in this clock on
+        bool ready = false;       ///< a character may be taken in this clock,
+        bool take = false;        ///< also one that is a byte
+        bool take_crc32 = false;  ///< the CRC-32 covers the packet from this byte on, not those before
     };
     struct outputs {
         bool valid = false;
@@ -32,15 +33,20 @@ public:
         bool quiet = false;
     };
 
-    /// STOP with more than `stop_above` characters in the slack buffer, GO with fewer than `go_below`; both
-    /// below slack_bytes.
-    deframer_block(const sc_core::sc_module_name& name, unsigned stop_above, unsigned go_below);
+    explicit deframer_block(const sc_core::sc_module_name& name);
     ~deframer_block() override;
 
+    /// STOP with more than `stop_above` characters in the slack buffer, GO with fewer than `go_below`; both
+    /// below slack_bytes. To be called first.
+    void set_thresholds(std::uint64_t stop_above, std::uint64_t go_below);
     /// What the block drives in this clock.
     outputs drive(const inputs& in);
     /// The edge at the end of this clock.
     void clock();
+
+    // What waves show.
+    unsigned held() const;
+    bool stopping() const;
 
 private:
     struct pins;

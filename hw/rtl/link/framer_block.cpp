@@ -4,6 +4,7 @@
 #include "hw/rtl/verilated_model.h"
 
 #include <Vframer.h>
+#include <Vframer___024root.h>
 
 namespace vinic::rtl {
 
@@ -36,5 +37,8 @@ framer_block::outputs framer_block::drive(const inputs& in) {
 }
 
 void framer_block::clock() { evaluate_clock(*this, pins_->model); }
+
+unsigned framer_block::phase() const { return pins_->model.rootp->framer__DOT__phase_q; }
+bool framer_block::stopped() const { return pins_->model.rootp->framer__DOT__stopped_q != 0; }
 
 }  // namespace vinic::rtl

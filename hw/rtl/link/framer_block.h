@@ -15,7 +15,7 @@ public:
         bool valid = false;
         std::uint8_t byte = 0;
         bool last = false;
-        bool crc32 = false;  ///< the CRC-32 covers the packet from this byte on
+        bool crc32 = false;  ///< the CRC-32 covers the packet from this byte on, not those before
         bool stop = false;
         bool go = false;
     };
@@ -34,6 +34,10 @@ public:
     outputs drive(const inputs& in);
     /// The edge at the end of this clock.
     void clock();
+
+    // What waves show.
+    unsigned phase() const;
+    bool stopped() const;
 
 private:
     struct pins;

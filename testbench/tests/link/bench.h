@@ -22,6 +22,7 @@ struct station : port_client {
         sim::picoseconds tail;
         std::vector<std::uint8_t> bytes;  ///< without CRC-8
         std::uint8_t remainder;
+        std::uint32_t crc32_remainder;
     };
 
     explicit station(const char* name) : nic(name, *this) {}
@@ -37,13 +38,12 @@ struct station : port_client {
         limits.push_back(sim::now());
         if (when_limit) when_limit();
     }
-    void on_tail(const packet_ptr& what, std::uint64_t bytes, std::uint8_t remainder) override {
-        const auto all = what->bytes();
-        const std::size_t first = all.size() - 1 - bytes;
+    void on_tail(const reception& came) override {
         received.push_back({heads[received.size()],
                             sim::now(),
-                            {all.begin() + static_cast<std::ptrdiff_t>(first), all.end() - 1},
-                            remainder});
+                            {came.bytes.begin(), came.bytes.end()},
+                            came.remainder,
+                            came.crc32_remainder});
         if (when_tail) when_tail();
     }
     void on_part_sent() override {

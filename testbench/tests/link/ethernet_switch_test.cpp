@@ -32,9 +32,9 @@ struct ethernet_station : port_client {
         nic.take(never);
     }
     void on_take_limit() override {}
-    void on_tail(const packet_ptr& what, std::uint64_t, std::uint8_t) override {
+    void on_tail(const reception& came) override {
         tails.push_back(sim::now());
-        received.emplace_back(what->bytes().begin(), what->bytes().end());
+        received.emplace_back(came.bytes.begin(), came.bytes.end());
     }
     void on_part_sent() override {}
     void on_sent() override {}

@@ -46,6 +46,9 @@ TEST_P(rtl_run, gives_the_same_bytes_in_lockstep_and_shuffled) {
 
 constexpr const char* doorbells = "--set nic.doorbells.impl=rtl";
 constexpr const char* dma = "--set nic.dma.impl=rtl";
+constexpr const char* link_ports = "--set nic.link.impl=rtl";
+constexpr const char* lossy =
+    "myvia --set link.bit_error_rate=1e-6 --set link.drop_rate=0.02 --set driver.retransmit_us=1000";
 constexpr const char* on_pcix = "myvia --set bus.kind=pcix --set bus.clock_mhz=133";
 
 INSTANTIATE_TEST_SUITE_P(
@@ -59,10 +62,18 @@ INSTANTIATE_TEST_SUITE_P(
         workload{"dma_pingpong", "myvia", dma, "pingpong sizes=0,8,5000 count=3 warmup=1 verify=true"},
         workload{"dma_stream", "myvia", dma, "stream sizes=8,5000 count=10 warmup=1 verify=true"},
         workload{"dma_stream_on_pcix", on_pcix, dma, "stream sizes=8,5000 count=10 warmup=1 verify=true"},
-        workload{"dma_xuni", "xuni", dma, "pingpong sizes=0,8,5000 count=3 warmup=1 verify=true"}),
+        workload{"dma_xuni", "xuni", dma, "pingpong sizes=0,8,5000 count=3 warmup=1 verify=true"},
+        workload{"link_pingpong", "myvia", link_ports,
+                 "pingpong sizes=0,8,5000 count=3 warmup=1 verify=true"},
+        workload{"link_stream", "myvia", link_ports, "stream sizes=8,5000 count=10 warmup=1 verify=true"},
+        workload{"link_lossy_stream", lossy, link_ports,
+                 "stream sizes=5000 count=60 reliability=delivery verify=true"},
+        workload{"link_xuni", "xuni", link_ports, "stream sizes=0,8,5000 count=3 warmup=1 verify=true"},
+        workload{"link_clan", "clan", link_ports, "pingpong sizes=0,8,5000 count=3 warmup=1 verify=true"}),
     [](const auto& of) { return std::string(of.param.name); });
 
-constexpr const char* all = "--set nic.doorbells.impl=rtl --set nic.lanai.impl=rtl --set nic.dma.impl=rtl";
+constexpr const char* all =
+    "--set nic.doorbells.impl=rtl --set nic.lanai.impl=rtl --set nic.dma.impl=rtl --set nic.link.impl=rtl";
 
 class rtl_system : public testing::TestWithParam<workload> {};
 
