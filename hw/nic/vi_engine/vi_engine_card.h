@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "hw/bus/master.h"
@@ -12,6 +13,7 @@
 #include "hw/nic/card.h"
 #include "hw/nic/vi_engine/command_unit.h"
 #include "hw/nic/vi_engine/completion_writer.h"
+#include "hw/nic/vi_engine/control.h"
 #include "hw/nic/vi_engine/descriptor_fetch.h"
 #include "hw/nic/vi_engine/doorbell_decoder.h"
 #include "hw/nic/vi_engine/event_writer.h"
@@ -25,6 +27,7 @@
 #include "hw/nic/vi_engine/send_engine.h"
 #include "hw/nic/vi_engine/sequencer.h"
 #include "hw/nic/vi_engine/translation.h"
+#include "hw/nic/vi_engine/vi_operations.h"
 #include "hw/nic/vi_engine/vi_table.h"
 #include "hw/sim/parameter.h"
 
@@ -58,9 +61,15 @@ public:
     reliability reliable;           // nic.reliability
     packet_maker maker;             // nic.packets
     placement places;               // nic.placement
-    command_unit commands;          // nic.commands
-    link::port link;                // nic.link
-    bus::target_port target;        // nic.target
+
+private:
+    vi_operations operations_;
+    const std::unique_ptr<control> control_;
+
+public:
+    command_unit commands;    // nic.commands
+    link::port link;          // nic.link
+    bus::target_port target;  // nic.target
 
     const sim::clock_domain& clock_domain() const override { return order.domain(); }
     unsigned attach(bus::pci_bus& to) override;
