@@ -29,6 +29,7 @@ command_unit::command_unit(const sc_core::sc_module_name& name, sequencer& order
 
 void command_unit::store(std::uint32_t offset, std::uint32_t value) {
     if (offset >= card::page_table) return to_.pages.set_entry((offset - card::page_table) / 4, value);
+    if (offset >= card::core_memory && to_.core) return to_.core->store(offset - card::core_memory, value);
     if (offset >= card::register_bytes) return;
     if (offset >= card::arguments) {
         next_.arguments[(offset - card::arguments) / 4] = value;
@@ -51,6 +52,9 @@ void command_unit::store(std::uint32_t offset, std::uint32_t value) {
         case card::interrupt:
             if ((value & 1) != 0) to_.events.clear_interrupt();
             return;
+        case card::core_run:
+            if (to_.core) to_.core->run((value & 1) != 0);
+            return;
         case card::command:
             next_.op = value;
             requests_.push_back(next_);
@@ -69,6 +73,8 @@ std::uint32_t command_unit::load(std::uint32_t offset) const {
             return to_.pages.on_card() ? to_.pages.entries() : 0;
         case card::limits_packet:
             return static_cast<std::uint32_t>(to_.frames.packet_payload_bytes);
+        case card::core_memory_bytes:
+            return to_.core ? static_cast<std::uint32_t>(to_.core->memory.bytes) : 0;
         case card::interrupt:
             return to_.events.pending();
         case card::commands_done:

@@ -12,6 +12,7 @@
 #include "hw/nic/vi_engine/completion_writer.h"
 #include "hw/nic/vi_engine/control.h"
 #include "hw/nic/vi_engine/doorbell_decoder.h"
+#include "hw/nic/vi_engine/embedded_core.h"
 #include "hw/nic/vi_engine/event_writer.h"
 #include "hw/nic/vi_engine/framing.h"
 #include "hw/nic/vi_engine/host_transfers.h"
@@ -40,7 +41,8 @@ struct commanded_blocks {
     framing& frames;
     reliability& reliable;
     vi_operations& operations;
-    control& decides;  ///< commands on VIs
+    control& decides;     ///< commands on VIs
+    embedded_core* core;  ///< null: there is none
 };
 
 class command_unit : public sim::module {

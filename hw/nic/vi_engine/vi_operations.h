@@ -55,6 +55,7 @@ public:
 
     // Errors, sending again
     void send_again(vi_context& of);
+    void halt(vi_context& of) { on_.vis.halt(of); }
     /// The connection is of no more use: the oldest descriptor says why, unless `status` is 0; the rest is
     /// flushed.
     void break_connection(vi_context& of, std::uint32_t status);

@@ -46,6 +46,7 @@ TEST_P(rtl_run, gives_the_same_bytes_in_lockstep_and_shuffled) {
 
 constexpr const char* doorbells = "--set nic.doorbells.impl=rtl";
 constexpr const char* dma = "--set nic.dma.impl=rtl";
+constexpr const char* core = "--set nic.lanai.impl=rtl";
 constexpr const char* on_pcix = "myvia --set bus.kind=pcix --set bus.clock_mhz=133";
 
 INSTANTIATE_TEST_SUITE_P(
@@ -59,7 +60,8 @@ INSTANTIATE_TEST_SUITE_P(
         workload{"dma_pingpong", "myvia", dma, "pingpong sizes=0,8,5000 count=3 warmup=1 verify=true"},
         workload{"dma_stream", "myvia", dma, "stream sizes=8,5000 count=10 warmup=1 verify=true"},
         workload{"dma_stream_on_pcix", on_pcix, dma, "stream sizes=8,5000 count=10 warmup=1 verify=true"},
-        workload{"dma_xuni", "xuni", dma, "pingpong sizes=0,8,5000 count=3 warmup=1 verify=true"}),
+        workload{"dma_xuni", "xuni", dma, "pingpong sizes=0,8,5000 count=3 warmup=1 verify=true"},
+        workload{"core_xuni", "xuni", core, "pingpong sizes=0,8,5000 count=3 warmup=1 verify=true"}),
     [](const auto& of) { return std::string(of.param.name); });
 
 constexpr const char* all = "--set nic.doorbells.impl=rtl --set nic.lanai.impl=rtl --set nic.dma.impl=rtl";
