@@ -5,16 +5,15 @@
 
 #include "firmware/abi/chips.h"
 #include "firmware/abi/myvia_card.h"
-#include "hw/sim/error.h"
+#include "firmware/abi/xuni_control.h"
 
 namespace vinic::driver {
 
 card_image make_card_image(const linker::image& linked) {
     card_image image{.name = linked.path().string(), .end = linked.end()};
-    const auto interface = linked.address_of("card_interface");
-    if (!interface)
-        throw sim::input_error("{}: no symbol card_interface: this is no firmware for a VI card", image.name);
-    image.interface_address = *interface;
+    image.interface_address = linked.address_of("card_interface").value_or(0);
+    if (const auto version = linked.address_of(abi::xuni::interface_symbol))
+        image.control_version = linked.word_at(*version).value_or(0);
     if (const auto chips = linked.address_of(abi::supported_chips_symbol))
         image.chips = linked.word_at(*chips).value_or(0);
     if (const auto doorbells = linked.address_of(abi::myvia::doorbell_interface_symbol)) {

@@ -18,9 +18,11 @@ inline constexpr uint16_t device_id = 0x0001;
 
 // --- BAR 0
 inline constexpr uint32_t bar_bytes = 0x1000000;
-inline constexpr uint32_t registers = 0x000000;        // card_register
-inline constexpr uint32_t vi_pages = 0x100000;         // a doorbell page for each VI
-inline constexpr uint32_t queue_pages = 0x500000;      // a doorbell page for each completion queue
+inline constexpr uint32_t registers = 0x000000;    // card_register
+inline constexpr uint32_t vi_pages = 0x100000;     // a doorbell page for each VI
+inline constexpr uint32_t queue_pages = 0x500000;  // a doorbell page for each completion queue
+inline constexpr uint32_t core_memory = 0x600000;  // of an embedded core: bytes as the core sees them
+inline constexpr uint32_t core_memory_end = 0x800000;
 inline constexpr uint32_t page_table = 0x800000;       // cards with the translation table in their own memory
 inline constexpr uint32_t page_table_end = bar_bytes;  // reads as ones
 
@@ -32,7 +34,8 @@ inline constexpr uint32_t max_processes = 16;
 inline constexpr uint32_t max_segments = 252;
 inline constexpr uint32_t max_transfer_bytes = 65536;
 static_assert(vi_pages + max_vis * doorbell_page_bytes <= queue_pages);
-static_assert(queue_pages + max_queues * doorbell_page_bytes <= page_table);
+static_assert(queue_pages + max_queues * doorbell_page_bytes <= core_memory);
+static_assert(core_memory_end <= page_table);
 
 // A doorbell page is mapped into the one process that owns the VI or the queue: its address says whose
 // doorbell rings. Words in it; the rest is without effect.
@@ -46,10 +49,11 @@ enum vi_doorbell : uint32_t {
 inline constexpr uint32_t doorbell_arm_queue = 0x00;  // of a completion queue's page
 
 enum card_register : uint32_t {
-    identity = 0x00,       // device_id << 16 | vendor_id
-    limits_pages = 0x04,   // entries of the translation table, if it is in the card's memory; else 0
-    limits_packet = 0x08,  // bytes of payload in a packet
-    table_high = 0x10,     // translation table in host memory, for cards that have none of their own
+    identity = 0x00,           // device_id << 16 | vendor_id
+    limits_pages = 0x04,       // entries of the translation table, if it is in the card's memory; else 0
+    limits_packet = 0x08,      // bytes of payload in a packet
+    core_memory_bytes = 0x0C,  // of the embedded core; 0: the card has none
+    table_high = 0x10,         // translation table in host memory, for cards that have none of their own
     table_low = 0x14,
     table_entries = 0x18,
     event_ring_high = 0x20,  // event_entry, written in order
@@ -58,6 +62,7 @@ enum card_register : uint32_t {
     event_taken = 0x2C,       // by the driver: events consumed so far (free running)
     retransmit_ns = 0x30,     // time without acknowledgement before sending again
     retransmit_limit = 0x34,  // tries without progress before the connection is lost
+    core_run = 0x3C,          // 1: the embedded core runs, from address 0; 0: it is in reset
     interrupt = 0x38,         // 1: an event stands in the ring; written 1: cleared
     command = 0x40,           // command_op: starts the command in `arguments`
     commands_done = 0x44,     // commands done so far (free running)
@@ -125,7 +130,7 @@ enum command_op : uint32_t {
     command_set_region = 5,     // region_arguments
     command_clear_region = 6,   // region
     command_create_queue = 7,   // queue, ring address high, low, entries: on a queue that exists it replaces
-                               // the ring
+                                // the ring
     command_destroy_queue = 8,  // queue
     command_send_control = 9,   // send_control_arguments
     command_set_vi = 10,        // as create_vi, for an idle VI: attributes

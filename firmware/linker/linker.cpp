@@ -14,6 +14,7 @@
 
 #include "firmware/abi/chips.h"
 #include "firmware/abi/myvia_card.h"
+#include "firmware/abi/xuni_control.h"
 #include "firmware/linker/output.h"
 
 namespace vinic::linker {
@@ -146,7 +147,8 @@ void linking::keep_reachable() {
     if (entry == globals_.end())
         throw image_error(fmt::format("{}: undefined entry '{}'", objects_.front().path, options_.entry));
     keep_definition(entry->second);
-    for (const char* said : {abi::supported_chips_symbol, abi::myvia::doorbell_interface_symbol})
+    for (const char* said :
+         {abi::supported_chips_symbol, abi::myvia::doorbell_interface_symbol, abi::xuni::interface_symbol})
         if (const auto found = globals_.find(said); found != globals_.end()) keep_definition(found->second);
     for (object& o : objects_)
         for (std::uint32_t n = 1; n < o.sections.size(); ++n)

@@ -45,12 +45,13 @@ std::uint32_t route_length(const route& path) {
 
 vi_engine_driver::vi_engine_driver(const sc_core::sc_module_name& name, host::cpu& cpu,
                                    std::unique_ptr<card_window> window, std::uint64_t window_bytes,
-                                   sim::picoseconds byte_time)
+                                   sim::picoseconds byte_time, const card_image* firmware)
     : vi_card_driver(name, {.command_poll_clocks = 200}),
       cpu_(cpu),
       window_(std::move(window)),
       window_bytes_(window_bytes),
       byte_time_(byte_time),
+      firmware_(firmware ? std::optional(*firmware) : std::nullopt),
       command_lock_(this->name()) {
     static_assert(std::endian::native == std::endian::little, "the card is little-endian, as its hosts are");
 }
@@ -62,6 +63,7 @@ vi_engine_driver::~vi_engine_driver() = default;
 void vi_engine_driver::start(host::process& on, card_events& sink) {
     sink_ = &sink;
     check_identity(on);
+    if (firmware_) start_core(on, *firmware_);
     cpu_.on_interrupt([this](host::context& handler) { interrupt(handler); });
     read_limits(on);
     give_tables(on);
@@ -72,6 +74,19 @@ void vi_engine_driver::check_identity(host::process& on) {
     if (identity != (std::uint32_t{card::device_id} << 16 | card::vendor_id))
         throw sim::input_error("{}: expected a card {:04x}:{:04x}, found {:04x}:{:04x}", name(),
                                card::vendor_id, card::device_id, identity & 0xFFFF, identity >> 16);
+}
+
+/// Commands that are given before the firmware has started wait for it.
+void vi_engine_driver::start_core(host::process& on, const card_image& image) {
+    const std::uint32_t room = window_->load_little(on, card::registers + card::core_memory_bytes);
+    if (image.end > room)
+        throw sim::input_error("{}: {} needs {} bytes of memory, the card's core has {}", name(), image.name,
+                               image.end, room);
+    store(on, card::core_run, 0);
+    for (const card_image::segment& segment : image.segments)
+        window_->store_block(on, card::core_memory + segment.address, segment.bytes);
+    window_->fence(on);
+    store(on, card::core_run, 1);
 }
 
 void vi_engine_driver::store(host::context& on, std::uint32_t reg, std::uint64_t value) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "firmware/abi/vi_engine_card.h"
+#include "host_driver/card_image.h"
 #include "host_driver/card_window.h"
 #include "host_driver/kernel_mutex.h"
 #include "host_driver/vi_card_driver.h"
@@ -19,12 +20,13 @@
 
 namespace vinic::driver {
 
-/// The driver's lower half for hardwired VI cards: firmware/abi/vi_engine_card.h.
+/// The driver's lower half for cards with a VI engine in hardware: firmware/abi/vi_engine_card.h.
 class vi_engine_driver : public vi_card_driver {
 public:
     /// `window_bytes`: a whole window of packets on the wire; `byte_time`: on the slowest cable.
+    /// `firmware`: for the card's embedded core; null: it has none.
     vi_engine_driver(const sc_core::sc_module_name& name, host::cpu& cpu, std::unique_ptr<card_window> window,
-                     std::uint64_t window_bytes, sim::picoseconds byte_time);
+                     std::uint64_t window_bytes, sim::picoseconds byte_time, const card_image* firmware);
     ~vi_engine_driver() override;
 
     void start(host::process& on, card_events& sink) override;
@@ -49,6 +51,7 @@ public:
 
 private:
     void check_identity(host::process& on);
+    void start_core(host::process& on, const card_image& image);
     void give_tables(host::process& on);
     void read_limits(host::process& on);
     void store(host::context& on, std::uint32_t reg, std::uint64_t value);
@@ -66,6 +69,7 @@ private:
     std::unique_ptr<card_window> window_;
     std::uint64_t window_bytes_;
     sim::picoseconds byte_time_;
+    std::optional<card_image> firmware_;
     card_events* sink_ = nullptr;
     card_limits limits_;
     std::optional<contiguous_memory> event_ring_;

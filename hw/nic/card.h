@@ -11,6 +11,8 @@
 
 namespace vinic::nic {
 
+class lanai_core;
+
 /// What every card shows the machine that it is plugged into: module `nic` of a node.
 class card : public sim::module {
 public:
@@ -29,6 +31,9 @@ public:
 
     virtual link::initiator_socket& link_out() = 0;
     virtual link::target_socket& link_in() = 0;
+
+    /// Who executes the card's firmware; null: the card runs none.
+    virtual lanai_core* core() { return nullptr; }
 
     /// Takes out of the kernel what a card does while it idles, until `finish`: so that the events left show
     /// who has more to do.

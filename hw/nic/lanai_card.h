@@ -63,6 +63,7 @@ public:
     std::uint64_t bar_bytes() const override;
     link::initiator_socket& link_out() override { return link.out; }
     link::target_socket& link_in() override { return link.in; }
+    lanai_core* core() override { return &lanai; }
     void hold() override { lanai.hold(); }
     void finish() override { lanai.finish(); }
     bool idles_for_ever() const override { return lanai.idles_for_ever(); }

@@ -125,6 +125,7 @@ public:
     void set_stack_limit(std::uint32_t address);
     void use_symbols(const symbol_source* symbols);
     lanai::processor& core() { return *core_; }
+    std::uint64_t memory_bytes() const { return memory_.bytes; }
     /// Each committed instruction, with the time of its issue; `complete` as in lanai::processor. Several may
     /// listen.
     void on_instruction(std::function<void(sim::picoseconds, const lanai::instruction_record&)> callback,

@@ -38,11 +38,11 @@ sim::picoseconds parse_cycle(const std::string& text, const std::string& option,
 
 /// Demangled names have arguments, which nobody types.
 std::string parse_function(const std::string& name, const std::string& option, const platform& of) {
-    const nic::lanai_card* const card = of.nodes().front()->programmable();
-    if (!card)
+    const nic::lanai_core* const core = of.nodes().front()->nic->core();
+    if (!core)
         throw sim::input_error("{} function:{}: the cards of this design run no firmware", option, name);
     std::vector<std::string> names;
-    for (const char* one : card->lanai.function.states()) {
+    for (const char* one : core->function.states()) {
         if (name == one) return one;
         names.emplace_back(one);
     }

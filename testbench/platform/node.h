@@ -43,7 +43,7 @@ public:
     ~node() override;
 
     unsigned number() const { return number_; }
-    /// The card, if it has a LANai; else null.
+    /// The card, if all of it is firmware on a LANai; else null.
     vinic::nic::lanai_card* programmable() const { return programmable_; }
     /// The memory of a new program.
     vinic::host::address_space& new_program();

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "firmware/abi/xuni_control.h"
 #include "host_driver/mvia/mvia_driver.h"
 #include "host_driver/myvia/myvia_driver.h"
 #include "host_driver/vi_engine/vi_engine_driver.h"
@@ -16,7 +17,7 @@ namespace vinic::testbench {
 
 namespace {
 
-const std::vector<std::string> kinds{"ethernet", "lanai", "vi_engine"};
+const std::vector<std::string> kinds{"ethernet", "lanai", "vi_engine", "vi_engine_with_core"};
 
 void check_kind(const located& kind) {
     if (std::ranges::find(kinds, kind.text) != kinds.end()) return;
@@ -26,11 +27,20 @@ void check_kind(const located& kind) {
                                         : fmt::format("did you mean '{}'?", near));
 }
 
+void check_control(const driver::card_image& image) {
+    if (image.control_version == abi::xuni::interface_version) return;
+    if (image.control_version == 0)
+        throw sim::input_error("{}: no symbol {}: this is no firmware for the core of a VI engine",
+                               image.name, abi::xuni::interface_symbol);
+    throw sim::input_error("{}: {} is version {}, expected {}", image.name, abi::xuni::interface_symbol,
+                           image.control_version, abi::xuni::interface_version);
+}
+
 }  // namespace
 
 bool needs_firmware(const located& kind) {
     check_kind(kind);
-    return kind.text == "lanai";
+    return kind.text == "lanai" || kind.text == "vi_engine_with_core";
 }
 
 void check_network(const located& kind, const link::fabric& network) {
@@ -59,18 +69,28 @@ std::vector<std::string> transports_of(const located& kind) {
 std::unique_ptr<nic::card> make_card(const located& kind, const bus::bus_properties& bus,
                                      bus::requester_id id) {
     check_kind(kind);
-    if (kind.text == "vi_engine") return std::make_unique<nic::vi_engine_card>("nic", bus, id);
+    using decision = nic::vi_engine_card::decision;
+    if (kind.text == "vi_engine")
+        return std::make_unique<nic::vi_engine_card>("nic", bus, id, decision::machines);
+    if (kind.text == "vi_engine_with_core")
+        return std::make_unique<nic::vi_engine_card>("nic", bus, id, decision::firmware);
     if (kind.text == "ethernet") return std::make_unique<nic::ethernet_card>("nic", bus, id);
     return std::make_unique<nic::lanai_card>("nic", bus, id);
 }
 
 std::unique_ptr<driver::card_driver> make_driver(nic::card& card, driver_surroundings around) {
-    if (const auto* engine = dynamic_cast<const nic::vi_engine_card*>(&card))
+    if (const auto* engine = dynamic_cast<const nic::vi_engine_card*>(&card)) {
+        if (around.firmware) check_control(*around.firmware);
         return std::make_unique<driver::vi_engine_driver>("driver", around.cpu, std::move(around.window),
-                                                          engine->window_bytes(), around.byte_time);
+                                                          engine->window_bytes(), around.byte_time,
+                                                          around.firmware);
+    }
     if (dynamic_cast<const nic::ethernet_card*>(&card))
         return std::make_unique<driver::mvia_driver>("driver", around.cpu, std::move(around.window),
                                                      around.address);
+    if (around.firmware->interface_address == 0)
+        throw sim::input_error("{}: no symbol card_interface: this is no firmware for a VI card",
+                               around.firmware->name);
     auto& lanai = dynamic_cast<nic::lanai_card&>(card);
     return std::make_unique<driver::myvia_driver>(
         "driver", around.cpu, std::move(around.window), *around.firmware,

@@ -44,8 +44,8 @@ void set_up_reports() {
     sc_core::sc_report_handler::set_actions(sc_core::SC_ID_INSTANCE_EXISTS_, sc_core::SC_THROW);
 }
 
-void check_room(const firmware& from, const nic::lanai_card& on) {
-    const std::uint64_t room = on.memory.bytes;
+void check_room(const firmware& from, nic::card& on) {
+    const std::uint64_t room = on.core()->memory_bytes();
     if (from.image.end() > room)
         throw sim::input_error("firmware {} needs {} bytes of SRAM, {} has {}", from.name, from.image.end(),
                                on.name(), room);
@@ -92,12 +92,13 @@ platform::platform(const design& from, const std::optional<firmware>& image, con
 void platform::install(const firmware& image, const driver::card_image& as_loaded) {
     symbols_ = std::make_unique<firmware_symbols>(image.image);
     for (const auto& one : nodes_) {
-        nic::lanai_card* const card = one->programmable();
-        if (!card) continue;
-        check_chip(image, *card);
-        check_room(image, *card);
-        check_doorbells(image, as_loaded, *card);
-        card->lanai.use_symbols(symbols_.get());
+        if (!one->nic->core()) continue;
+        if (const nic::lanai_card* const card = one->programmable()) {
+            check_chip(image, *card);
+            check_doorbells(image, as_loaded, *card);
+        }
+        check_room(image, *one->nic);
+        one->nic->core()->use_symbols(symbols_.get());
     }
 }
 

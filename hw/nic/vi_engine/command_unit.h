@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 // Registers and commands of the driver (firmware/abi/vi_engine_card.h), one command at a time. A command that
-// takes something away is done when nothing under way can touch it any more.
+// takes something away is done when nothing under way can touch it any more. Regions, completion queues and
+// the card's own registers are its business; commands on VIs it passes on (control.h).
 #pragma once
 
 #include <array>
 #include <cstdint>
-#include <cstring>
 #include <deque>
 
 #include "firmware/abi/vi_engine_card.h"
 #include "hw/nic/vi_engine/completion_writer.h"
-#include "hw/nic/vi_engine/descriptor_fetch.h"
+#include "hw/nic/vi_engine/control.h"
 #include "hw/nic/vi_engine/doorbell_decoder.h"
+#include "hw/nic/vi_engine/embedded_core.h"
 #include "hw/nic/vi_engine/event_writer.h"
 #include "hw/nic/vi_engine/framing.h"
 #include "hw/nic/vi_engine/host_transfers.h"
 #include "hw/nic/vi_engine/latched.h"
 #include "hw/nic/vi_engine/machine.h"
-#include "hw/nic/vi_engine/packet_maker.h"
 #include "hw/nic/vi_engine/reliability.h"
-#include "hw/nic/vi_engine/send_engine.h"
 #include "hw/nic/vi_engine/sequencer.h"
 #include "hw/nic/vi_engine/translation.h"
+#include "hw/nic/vi_engine/vi_operations.h"
 #include "hw/nic/vi_engine/vi_table.h"
 #include "hw/sim/module.h"
 #include "hw/sim/parameter.h"
@@ -30,19 +30,19 @@
 
 namespace vinic::nic {
 
-/// The blocks that commands speak to.
+/// The blocks that commands and registers speak to.
 struct commanded_blocks {
     doorbell_decoder& doorbells;
     host_transfers& dma;
     translation& pages;
-    descriptor_fetch& descriptors;
     event_writer& events;
     completion_writer& completions;
     vi_table& vis;
     framing& frames;
-    send_engine& out;
     reliability& reliable;
-    packet_maker& maker;
+    vi_operations& operations;
+    control& decides;     ///< commands on VIs
+    embedded_core* core;  ///< null: there is none
 };
 
 class command_unit : public sim::module {
@@ -58,38 +58,19 @@ public:
     std::uint32_t load(std::uint32_t offset) const;
 
 private:
-    using words = std::array<std::uint32_t, abi::vi_engine::argument_words>;
-    struct request {
-        std::uint32_t op;
-        words arguments;
-    };
-    template <typename T>
-    static T as(const words& from) {
-        T made;
-        std::memcpy(&made, from.data(), sizeof made);
-        return made;
-    }
-
     machine run();
-    step<std::uint32_t> execute(request what);
-    std::uint32_t create_vi(const abi::vi_engine::create_vi_arguments& a);
-    std::uint32_t set_vi(const abi::vi_engine::create_vi_arguments& a);
-    step<std::uint32_t> connect_vi(abi::vi_engine::connect_vi_arguments a);
-    step<std::uint32_t> end_vi(vi_context& of, abi::vi_engine::vi_state next);
-    step<std::uint32_t> disconnect_vi(std::uint32_t number, std::uint32_t next, bool keep);
+    step<std::uint32_t> execute(const card_command& what);
     std::uint32_t set_region(const abi::vi_engine::region_arguments& a);
+    step<std::uint32_t> clear_region(std::uint32_t number);
     step<std::uint32_t> set_queue(std::uint32_t number, std::uint64_t ring, std::uint32_t entries);
     std::uint32_t destroy_queue(std::uint32_t number);
-    step<std::uint32_t> send_control(abi::vi_engine::send_control_arguments a);
-    step<bool> settled();
-    void set_attributes(vi_context& of, const abi::vi_engine::create_vi_arguments& a);
-    bool good_queue(std::uint32_t number) const;
+    step<std::uint32_t> quiesce();
 
     sequencer& sequencer_;
     commanded_blocks to_;
-    words arguments_{};
-    words settings_{};  ///< registers below `command`
-    std::deque<request> requests_;
+    card_command next_;                                                     ///< as its arguments are stored
+    std::array<std::uint32_t, abi::vi_engine::argument_words> settings_{};  ///< registers below `command`
+    std::deque<card_command> requests_;
     latched<std::uint32_t> done_;
     latched<std::uint32_t> status_;
     condition asked_;

@@ -51,7 +51,8 @@ public:
     void arm(vi_context& of, bool receive, std::uint32_t seen);
     void arm_queue(std::uint32_t number, std::uint32_t seen);
 
-    bool queue_exists(std::uint32_t number) const { return queues_[number].entries != 0; }
+    /// 0: the queue is none.
+    std::uint32_t entries_of(std::uint32_t number) const { return queues_[number].entries; }
     void set_queue(std::uint32_t number, std::uint64_t ring, std::uint32_t entries);
     void remove_queue(std::uint32_t number) { queues_[number].entries = 0; }
 

@@ -25,10 +25,10 @@ std::uint32_t operation_status(const card::slot& of) {
 
 }  // namespace
 
-packet_maker::packet_maker(const sc_core::sc_module_name& name, sequencer& order, vi_table& vis,
+packet_maker::packet_maker(const sc_core::sc_module_name& name, sequencer& order,
                            descriptor_fetch& descriptors, translation& pages, host_transfers& dma,
-                           completion_writer& completions, event_writer& events, reliability& reliable,
-                           framing& frames, send_engine& out)
+                           completion_writer& completions, reliability& reliable, framing& frames,
+                           send_engine& out)
     : module(name),
       schedule_clocks(*this, {.name = "schedule_clocks",
                               .unit = "clocks",
@@ -47,12 +47,10 @@ packet_maker::packet_maker(const sc_core::sc_module_name& name, sequencer& order
                       .max = 1024,
                       .help = "packets that are made or wait for the wire"}),
       sequencer_(order),
-      vis_(vis),
       descriptors_(descriptors),
       pages_(pages),
       dma_(dma),
       completions_(completions),
-      events_(events),
       reliable_(reliable),
       framing_(frames),
       out_(out),
@@ -153,8 +151,7 @@ bool packet_maker::fail(vi_context& of, const card::slot& from) {
     ++ring.next;
     completions_.complete(of, false, from.control.length, status);
     if (!of.reliable()) return true;
-    vis_.enter_error(of);
-    events_.post(card::event_vi_error, of.index);
+    raise(of, abi::xuni::event_send_failed, 0);
     return false;
 }
 

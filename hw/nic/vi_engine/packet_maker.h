@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "hw/nic/vi_engine/completion_writer.h"
+#include "hw/nic/vi_engine/control.h"
 #include "hw/nic/vi_engine/descriptor_fetch.h"
 #include "hw/nic/vi_engine/framing.h"
 #include "hw/nic/vi_engine/host_transfers.h"
@@ -19,7 +20,7 @@
 #include "hw/nic/vi_engine/send_engine.h"
 #include "hw/nic/vi_engine/sequencer.h"
 #include "hw/nic/vi_engine/translation.h"
-#include "hw/nic/vi_engine/vi_table.h"
+#include "hw/nic/vi_engine/vi_context.h"
 #include "hw/sim/module.h"
 #include "hw/sim/parameter.h"
 #include "hw/sim/probe.h"
@@ -30,10 +31,9 @@ namespace vinic::nic {
 
 class packet_maker : public sim::module {
 public:
-    packet_maker(const sc_core::sc_module_name& name, sequencer& order, vi_table& vis,
-                 descriptor_fetch& descriptors, translation& pages, host_transfers& dma,
-                 completion_writer& completions, event_writer& events, reliability& reliable, framing& frames,
-                 send_engine& out);
+    packet_maker(const sc_core::sc_module_name& name, sequencer& order, descriptor_fetch& descriptors,
+                 translation& pages, host_transfers& dma, completion_writer& completions,
+                 reliability& reliable, framing& frames, send_engine& out);
 
     sim::parameter<std::uint64_t> schedule_clocks;
     sim::parameter<std::uint64_t> header_clocks;
@@ -45,6 +45,7 @@ public:
 
     sim::span_probe making{*this, "making", "a packet: from its turn to its header"};
 
+    incident_sink raise;
     /// The VI may have something to send.
     void schedule(vi_context& of);
     /// The buffer of one of its packets is free.
@@ -66,12 +67,10 @@ private:
     void record(vi_context& of, const abi::vi_engine::slot& from);
 
     sequencer& sequencer_;
-    vi_table& vis_;
     descriptor_fetch& descriptors_;
     translation& pages_;
     host_transfers& dma_;
     completion_writer& completions_;
-    event_writer& events_;
     reliability& reliable_;
     framing& framing_;
     send_engine& out_;

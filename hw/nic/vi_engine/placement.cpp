@@ -93,19 +93,10 @@ void placement::complete_receive(vi_context& of, const arrived_packet& last, std
     if (of.receive.fetched - of.receive.next <= of.receive.slots.size() / 2) descriptors_.want(of, true);
 }
 
-/// A reliable connection breaks on the receiver's side, and the peer is told why.
-void placement::refuse_connection(vi_context& of, std::uint32_t status) {
-    vis_.enter_error(of);
-    of.refuses = refusal::all;
-    of.final_status = status;
-    reliable_.acknowledge_now(of);
-}
-
 /// There is no receive descriptor. The message is dropped, and a reliable connection breaks.
 void placement::queue_empty(vi_context& of) {
     of.receiving.what = message_kind::skipped;
-    if (of.reliable()) refuse_connection(of, abi::vi_status_remote_descriptor_error);
-    events_.post_error(of.index, vip_error::receive_queue_empty);
+    raise(of, abi::xuni::event_queue_empty, 0);
 }
 
 /// A message cannot be placed: `status` is for its receive descriptor, if it has one.
@@ -114,30 +105,24 @@ void placement::message_failed(vi_context& of, const arrived_packet& at, std::ui
     const bool will_have_one = !has_descriptor && at.head.has(abi::packet_immediate);
     if (!of.reliable() || will_have_one) {
         of.receiving.status = status;
-        if (!has_descriptor && !will_have_one) events_.post_error(of.index, vip_error::rdma_write_protection);
+        if (!has_descriptor && !will_have_one) raise(of, abi::xuni::event_write_refused, 0);
         return;
     }
-    if (has_descriptor) {
-        complete_receive(of, at, of.receiving.bytes, status | abi::vi_status_op_receive);
-        refuse_connection(of, abi::vi_status_remote_descriptor_error);
-        return events_.post(card::event_vi_error, of.index);
-    }
-    refuse_connection(of, abi::vi_status_rdma_protection_error);
-    events_.post_error(of.index, vip_error::rdma_write_protection);
+    if (!has_descriptor) return raise(of, abi::xuni::event_write_refused, 0);
+    complete_receive(of, at, of.receiving.bytes, status | abi::vi_status_op_receive);
+    raise(of, abi::xuni::event_receive_failed, 0);
 }
 
 /// The last packet of an RDMA write with immediate data that could not be placed: the receive descriptor says
 /// it, and the reliable connection breaks.
 void placement::write_failed(vi_context& of, const arrived_packet& last) {
     complete_receive(of, last, of.receiving.bytes, of.receiving.status | abi::vi_status_op_remote_rdma_write);
-    refuse_connection(of, abi::vi_status_rdma_protection_error);
-    events_.post(card::event_vi_error, of.index);
+    raise(of, abi::xuni::event_write_failed, 0);
 }
 
 /// Packets were lost: what has come of an unfinished message is void, and its descriptor will serve the next.
 void placement::message_lost(vi_context& of) {
-    if (of.receiving.what == message_kind::rdma_write)
-        events_.post_error(of.index, vip_error::rdma_write_abort);
+    if (of.receiving.what == message_kind::rdma_write) raise(of, abi::xuni::event_write_aborted, 0);
     of.receiving.what = message_kind::none;
 }
 

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "hw/nic/vi_engine/completion_writer.h"
+#include "hw/nic/vi_engine/control.h"
 #include "hw/nic/vi_engine/descriptor_fetch.h"
 #include "hw/nic/vi_engine/event_writer.h"
 #include "hw/nic/vi_engine/host_transfers.h"
@@ -40,6 +41,7 @@ public:
 
     sim::span_probe placing{*this, "placing", "a packet: from its turn to the start of its last write"};
 
+    incident_sink raise;
     /// A descriptor has come, or will not: what waits for one looks again.
     void descriptor_changed() { descriptors_changed_.notify(); }
 
@@ -62,7 +64,6 @@ private:
 
     void complete_receive(vi_context& of, const arrived_packet& last, std::uint32_t length,
                           std::uint32_t status);
-    void refuse_connection(vi_context& of, std::uint32_t status);
     void queue_empty(vi_context& of);
     void message_failed(vi_context& of, const arrived_packet& at, std::uint32_t status);
     void write_failed(vi_context& of, const arrived_packet& last);

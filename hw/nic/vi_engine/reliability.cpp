@@ -6,11 +6,9 @@
 
 namespace vinic::nic {
 
-namespace card = abi::vi_engine;
-
 reliability::reliability(const sc_core::sc_module_name& name, sequencer& order, vi_table& vis,
-                         descriptor_fetch& descriptors, completion_writer& completions, event_writer& events,
-                         send_engine& out, std::uint64_t packet_bytes)
+                         descriptor_fetch& descriptors, completion_writer& completions, send_engine& out,
+                         std::uint64_t packet_bytes)
     : module(name),
       window_packets(*this, {.name = "window_packets",
                              .unit = "packets",
@@ -46,7 +44,6 @@ reliability::reliability(const sc_core::sc_module_name& name, sequencer& order, 
       vis_(vis),
       descriptors_(descriptors),
       completions_(completions),
-      events_(events),
       out_(out),
       packet_bytes_(packet_bytes),
       free_(order, buffers),
@@ -197,48 +194,23 @@ bool reliability::go_back(vi_context& of) {
     return true;
 }
 
-/// The connection is of no more use: the oldest descriptor says why, the rest is flushed.
-void reliability::break_connection(vi_context& of, std::uint32_t status) {
-    if (status != 0 && !of.records.empty()) completions_.complete_send(of, status);
-    vis_.enter_error(of);
-}
-
 void reliability::not_acknowledged(vi_context& of, std::uint32_t sequence, std::uint32_t status) {
     acknowledged(of, sequence);
-    if (status == 0) {
-        of.go_back = true;
-        return schedule(of);
-    }
-    if (of.reliability == abi::vi_reliable_reception) {
-        break_connection(of, status & abi::vi_status_error_mask);
-        return events_.post(card::event_vi_error, of.index);
-    }
-    break_connection(of, 0);
-    events_.post_error(of.index, vip_error::connection_lost);
+    raise(of, status == 0 ? abi::xuni::event_asked_again : abi::xuni::event_peer_refused, status);
 }
 
 // --- Time
-
-void reliability::timeout(vi_context& of) {
-    timeouts.add();
-    if (++of.tries > tries_) {
-        break_connection(of, abi::vi_status_transport_error);
-        return events_.post(card::event_transport_lost, of.index,
-                            static_cast<std::uint32_t>(vip_error::connection_lost));
-    }
-    of.go_back = true;
-    schedule(of);
-}
 
 void reliability::look_at_timed() {
     std::deque<vi_context*> still;
     for (vi_context* of : std::exchange(timed_, {})) {
         of->timed = false;
         if (!of->connected() || of->unacknowledged == of->sequence_end) continue;
-        if (of->mark == of->unacknowledged)
-            timeout(*of);
-        else
-            of->mark = of->unacknowledged;
+        if (of->mark == of->unacknowledged) {
+            timeouts.add();
+            raise(*of, abi::xuni::event_time_over, of->unacknowledged);
+        }
+        of->mark = of->unacknowledged;
         of->timed = true;
         still.push_back(of);
     }

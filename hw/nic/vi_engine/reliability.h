@@ -12,8 +12,8 @@
 #include <memory>
 
 #include "hw/nic/vi_engine/completion_writer.h"
+#include "hw/nic/vi_engine/control.h"
 #include "hw/nic/vi_engine/descriptor_fetch.h"
-#include "hw/nic/vi_engine/event_writer.h"
 #include "hw/nic/vi_engine/machine.h"
 #include "hw/nic/vi_engine/packet.h"
 #include "hw/nic/vi_engine/send_engine.h"
@@ -30,8 +30,8 @@ namespace vinic::nic {
 class reliability : public sim::module {
 public:
     reliability(const sc_core::sc_module_name& name, sequencer& order, vi_table& vis,
-                descriptor_fetch& descriptors, completion_writer& completions, event_writer& events,
-                send_engine& out, std::uint64_t packet_bytes);
+                descriptor_fetch& descriptors, completion_writer& completions, send_engine& out,
+                std::uint64_t packet_bytes);
 
     sim::parameter<std::uint64_t> window_packets;
     sim::parameter<std::uint64_t> acknowledge_packets;
@@ -46,9 +46,9 @@ public:
 
     /// The VI may have something to send.
     std::function<void(vi_context&)> schedule;
+    incident_sink raise;
 
     void set_timeout_ns(std::uint32_t ns) { timeout_ns_ = ns; }
-    void set_tries(std::uint32_t count) { tries_ = count; }
 
     // Sender
     bool window_open(const vi_context& of) const {
@@ -80,8 +80,6 @@ private:
     void acknowledge_later(vi_context& of);
     void count_acknowledgement(vi_context& of);
     std::shared_ptr<outgoing_packet> make_acknowledgement(vi_context& of);
-    void break_connection(vi_context& of, std::uint32_t status);
-    void timeout(vi_context& of);
     void look_at_timed();
     vi_context* next_due();
     machine acknowledge();
@@ -92,11 +90,9 @@ private:
     vi_table& vis_;
     descriptor_fetch& descriptors_;
     completion_writer& completions_;
-    event_writer& events_;
     send_engine& out_;
     std::uint64_t packet_bytes_;
     std::uint64_t timeout_ns_ = std::numeric_limits<std::uint32_t>::max();  ///< until the driver says
-    std::uint32_t tries_ = 32;
     pool free_;
     std::deque<vi_context*> acknowledging_;
     bool delay_over_ = false;

@@ -33,6 +33,7 @@ enum class rank : std::uint8_t {
     placement,
     transmit,
     send,
+    control,
     commands
 };
 

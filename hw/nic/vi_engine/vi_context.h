@@ -71,6 +71,7 @@ struct vi_context {
     std::uint32_t rdma_enables = 0;
     std::uint64_t epoch = 0;       ///< of the connection; no two ever have the same
     std::uint64_t send_epoch = 0;  ///< likewise; packets that were made before it are void
+    bool halted = false;           ///< an error stopped it, and nobody has decided yet what follows
     // Connection
     std::uint32_t remote = 0;
     std::uint32_t key = 0;

@@ -35,7 +35,7 @@ sim::clock_domain vi_engine_card::make_clock(const vi_engine_card& of, const bus
 }
 
 vi_engine_card::vi_engine_card(const sc_core::sc_module_name& name, const bus::bus_properties& bus,
-                               bus::requester_id who)
+                               bus::requester_id who, decision by)
     : card(name),
       clock_mhz(*this, {.name = "engine.clock_mhz",
                         .unit = "MHz",
@@ -74,12 +74,16 @@ vi_engine_card::vi_engine_card(const sc_core::sc_module_name& name, const bus::b
       frames("framing"),
       send("send", order, frames),
       receive("receive", order, frames),
-      reliable("reliability", order, vis, descriptors, completions, events, send,
-               frames.packet_payload_bytes),
-      maker("packets", order, vis, descriptors, pages, dma, completions, events, reliable, frames, send),
+      reliable("reliability", order, vis, descriptors, completions, send, frames.packet_payload_bytes),
+      maker("packets", order, descriptors, pages, dma, completions, reliable, frames, send),
       places("placement", order, vis, descriptors, pages, dma, completions, events, reliable, receive),
+      operations_({dma, descriptors, events, completions, vis, send, reliable, maker}),
+      core_(by == decision::firmware ? std::make_unique<embedded_core>(order, operations_) : nullptr),
+      machines_(core_ ? nullptr : std::make_unique<control_machines>(operations_)),
+      control_(core_ ? static_cast<control&>(core_->control) : *machines_),
       commands("commands", order,
-               {doorbells, dma, pages, descriptors, events, completions, vis, frames, send, reliable, maker}),
+               {doorbells, dma, pages, events, completions, vis, frames, reliable, operations_, control_,
+                core_.get()}),
       link("link", *this),
       target("target", bus, pci, &master) {
     send.bind(link);
@@ -101,6 +105,10 @@ void vi_engine_card::wire() {
         receives ? places.descriptor_changed() : maker.schedule(of);
     };
     vis.stopped = [this] { places.descriptor_changed(); };
+    reliable.raise = places.raise =
+        maker.raise = [this](vi_context& of, abi::xuni::control_event what, std::uint32_t argument) {
+            control_.raise(of, what, argument);
+        };
     reliable.schedule = [this](vi_context& of) { maker.schedule(of); };
     send.left = [this](outgoing_packet& what) {
         if (!what.completes || what.is_void()) return;
@@ -121,6 +129,7 @@ unsigned vi_engine_card::attach(bus::pci_bus& to) {
 void vi_engine_card::halt() {
     halted_ = true;
     order.halt();
+    if (core_) core_->lanai.assert_reset();
     if (link.front()) link.take(sim::never);
 }
 
@@ -140,8 +149,7 @@ bool vi_engine_card::note_posted(vi_context& of, ring_context& ring, std::uint32
         ring.posted = posted;
         return true;
     }
-    events.post_error(of.index, vip_error::vi_overrun);
-    if (of.connected()) vis.enter_error(of);
+    control_.raise(of, abi::xuni::event_overrun, 0);
     return false;
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A hardwired VI card: the wiring of its blocks.
+// A VI engine in hardware, on its card: the wiring of its blocks.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "hw/bus/master.h"
@@ -12,8 +13,11 @@
 #include "hw/nic/card.h"
 #include "hw/nic/vi_engine/command_unit.h"
 #include "hw/nic/vi_engine/completion_writer.h"
+#include "hw/nic/vi_engine/control.h"
+#include "hw/nic/vi_engine/control_machines.h"
 #include "hw/nic/vi_engine/descriptor_fetch.h"
 #include "hw/nic/vi_engine/doorbell_decoder.h"
+#include "hw/nic/vi_engine/embedded_core.h"
 #include "hw/nic/vi_engine/event_writer.h"
 #include "hw/nic/vi_engine/framing.h"
 #include "hw/nic/vi_engine/host_transfers.h"
@@ -25,6 +29,7 @@
 #include "hw/nic/vi_engine/send_engine.h"
 #include "hw/nic/vi_engine/sequencer.h"
 #include "hw/nic/vi_engine/translation.h"
+#include "hw/nic/vi_engine/vi_operations.h"
 #include "hw/nic/vi_engine/vi_table.h"
 #include "hw/sim/parameter.h"
 
@@ -32,7 +37,10 @@ namespace vinic::nic {
 
 class vi_engine_card : public card, private link::port_client {
 public:
-    vi_engine_card(const sc_core::sc_module_name& name, const bus::bus_properties& bus, bus::requester_id id);
+    /// Who decides on connections, errors and sending again.
+    enum class decision : std::uint8_t { machines, firmware };
+    vi_engine_card(const sc_core::sc_module_name& name, const bus::bus_properties& bus, bus::requester_id id,
+                   decision by);
 
     sim::parameter<std::uint64_t> clock_mhz;         // engine.clock_mhz; 0: the bus clock's multiple
     sim::parameter<std::uint64_t> clock_multiplier;  // engine.clock_multiplier
@@ -58,15 +66,31 @@ public:
     reliability reliable;           // nic.reliability
     packet_maker maker;             // nic.packets
     placement places;               // nic.placement
-    command_unit commands;          // nic.commands
-    link::port link;                // nic.link
-    bus::target_port target;        // nic.target
+
+private:
+    vi_operations operations_;
+    const std::unique_ptr<embedded_core> core_;         ///< null: machines decide
+    const std::unique_ptr<control_machines> machines_;  ///< null: the core decides
+    control& control_;
+
+public:
+    command_unit commands;    // nic.commands
+    link::port link;          // nic.link
+    bus::target_port target;  // nic.target
 
     const sim::clock_domain& clock_domain() const override { return order.domain(); }
     unsigned attach(bus::pci_bus& to) override;
     std::uint64_t bar_bytes() const override { return abi::vi_engine::bar_bytes; }
     link::initiator_socket& link_out() override { return link.out; }
     link::target_socket& link_in() override { return link.in; }
+    lanai_core* core() override { return core_ ? &core_->lanai : nullptr; }
+    void hold() override {
+        if (core_) core_->lanai.hold();
+    }
+    void finish() override {
+        if (core_) core_->lanai.finish();
+    }
+    bool idles_for_ever() const override { return !core_ || core_->lanai.idles_for_ever(); }
 
     /// The engine stands still from now on, as in reset: what arrives is lost.
     void halt();

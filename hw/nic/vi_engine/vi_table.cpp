@@ -26,6 +26,7 @@ vi_table::vi_table(const sc_core::sc_module_name& name, sequencer& order, host_t
 
 void vi_table::stop(vi_context& of, card::vi_state next) {
     of.state = next;
+    of.halted = false;
     of.epoch = of.send_epoch = new_epoch();
     of.sending = {};
     of.go_back = false;
@@ -45,7 +46,13 @@ void vi_table::enter_error(vi_context& of) {
     leave(of, card::vi_error);
 }
 
+void vi_table::halt(vi_context& of) {
+    stop(of, card::vi_error);
+    of.halted = true;
+}
+
 void vi_table::flush(vi_context& of, bool sends, bool receives) {
+    if (of.halted) return;
     if (!flushing(of)) flushing_.push_back(&of);
     of.flush_sends |= sends;
     of.flush_receives |= receives;

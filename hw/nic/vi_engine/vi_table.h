@@ -42,6 +42,8 @@ public:
     /// The same, and what is posted is flushed.
     void leave(vi_context& of, abi::vi_engine::vi_state next);
     void enter_error(vi_context& of);
+    /// An error: stopped, nothing is flushed before somebody has decided what follows.
+    void halt(vi_context& of);
     void flush(vi_context& of, bool sends, bool receives);
 
     static bool flushing(const vi_context& of) { return of.flush_sends || of.flush_receives; }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <string>
 #include <tuple>
 
@@ -84,6 +85,12 @@ TEST_P(hardwired, stages_add_up_to_what_the_workload_measured) {
     EXPECT_EQ(parts, 4u);
 }
 
+TEST_P(hardwired, sends_again_the_same_bytes_in_lockstep_and_shuffled) {
+    expect_same_bytes(fmt::format("stream --design {} --set link.drop_rate=0.05", GetParam()),
+                      "sizes=8,20000 count=20 reliability=delivery",
+                      {"", "--lockstep", "--shuffle 7", "--shuffle 12"});
+}
+
 // The doorbell queue may be as short as it likes: doorbells wait, none is lost.
 TEST_P(hardwired, short_queues_lose_no_doorbell) {
     const json result =
@@ -129,6 +136,71 @@ TEST(xuni, cut_through_shortens_the_way_of_long_messages) {
     const double stored =
         result_of(run + "--set nic.send.cut_through_bytes=0" + arguments)["results"][0]["latency_us"];
     EXPECT_GT(stored - through, 2.0);
+}
+
+// XUNI's core decides on connections, errors and sending again; nothing of that happens to a message that
+// arrives.
+TEST(xuni, core_has_no_part_in_messages_that_arrive) {
+    const json result =
+        result_of("pingpong --json - --stats --design xuni -- sizes=8,4096 count=20 reliability=delivery");
+    EXPECT_EQ(sum_of(result, ".nic.control.events", "value"), 0);
+    EXPECT_GT(sum_of(result, ".nic.control.events"), 0);
+}
+
+/// Of the first line of a profile that names the function.
+double cycles_of(const std::string& profile, const std::string& function) {
+    const std::size_t line = profile.find("\nvinic::xuni::" + function + "(");
+    if (line == std::string::npos) return 0;
+    return std::stod(profile.substr(profile.find(')', line) + 1));
+}
+
+TEST(xuni, profile_shows_the_firmware_that_sends_again) {
+    const program vinic;
+    const auto profile_of = [&](const std::string& network) {
+        const auto outcome = vinic.run("run stream --design xuni --profile p.txt " + network +
+                                       " -- sizes=20000 count=100 reliability=delivery");
+        EXPECT_EQ(outcome.status, 0) << outcome.errors;
+        return vinic.read("p.txt");
+    };
+    const std::string lossy = profile_of("--set link.drop_rate=0.05"), perfect = profile_of("");
+    EXPECT_GT(cycles_of(lossy, "send_again"), 0) << lossy;
+    EXPECT_GT(cycles_of(lossy, "time_over"), 0) << lossy;
+    EXPECT_EQ(cycles_of(perfect, "send_again"), 0) << perfect;
+    EXPECT_EQ(cycles_of(perfect, "time_over"), 0) << perfect;
+}
+
+TEST(xuni, wants_firmware_for_its_core) {
+    const auto expect = [](const std::string& options, const std::string& text) {
+        const auto outcome = program().run("run pingpong " + options + " -- sizes=8 count=1");
+        EXPECT_EQ(outcome.status, 2) << options;
+        EXPECT_NE(outcome.errors.find(text), std::string::npos) << outcome.errors;
+    };
+    expect("--design xuni --set firmware=myvia", "no symbol control_interface");
+    expect("--design myvia --set firmware=xuni", "no symbol card_interface");
+    expect("--design clan --set firmware=xuni", "runs none");
+    expect("--design xuni --set nic.sram.bytes=4194304", "the host sees 2097152");
+}
+
+// Firmware of a user's own that breaks the rules of the contract is told so, with its place.
+TEST(xuni, wild_firmware_stops_the_run_with_a_reason) {
+    const auto expect = [](const std::string& body, const std::string& text) {
+        const program vinic;
+        std::filesystem::create_directory(vinic.folder() / "wild");
+        vinic.write("wild/main.cpp",
+                    "#include \"firmware/xuni/hardware.h\"\nusing namespace vinic::xuni;\n"
+                    "extern \"C\" [[gnu::used]] const uint32_t control_interface = interface_version;\n"
+                    "extern \"C\" int main() { for (;;) " +
+                        body + " }\n");
+        const auto outcome = vinic.run("run pingpong --design xuni --set firmware=./wild -- sizes=8 count=1");
+        EXPECT_EQ(outcome.status, 3) << body;
+        EXPECT_NE(outcome.errors.find("ps: " + text), std::string::npos) << outcome.errors;
+    };
+    expect("hardware::store(EVENT_TAKEN, 1);", "an event taken where there is none");
+    expect("order(order_done, 0);", "an order on a command where there is none");
+    expect("order(order_break, vinic::abi::vi_engine::max_vis);", "an order on a VI that there is not");
+    expect("hardware::store(ORDER, order_report);", "an order for which there is no room");
+    expect("order(static_cast<control_order>(99), 0);", "an order that there is not");
+    expect("hardware::load(COMMAND + 4 * 32);", "access to an unmapped address");
 }
 
 TEST(hvia_ge, a_frame_cannot_wait_on_the_wire) {

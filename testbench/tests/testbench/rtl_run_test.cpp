@@ -49,6 +49,7 @@ constexpr const char* dma = "--set nic.dma.impl=rtl";
 constexpr const char* link_ports = "--set nic.link.impl=rtl";
 constexpr const char* lossy =
     "myvia --set link.bit_error_rate=1e-6 --set link.drop_rate=0.02 --set driver.retransmit_us=1000";
+constexpr const char* core = "--set nic.lanai.impl=rtl";
 constexpr const char* on_pcix = "myvia --set bus.kind=pcix --set bus.clock_mhz=133";
 
 INSTANTIATE_TEST_SUITE_P(
@@ -69,7 +70,8 @@ INSTANTIATE_TEST_SUITE_P(
         workload{"link_lossy_stream", lossy, link_ports,
                  "stream sizes=5000 count=60 reliability=delivery verify=true"},
         workload{"link_xuni", "xuni", link_ports, "stream sizes=0,8,5000 count=3 warmup=1 verify=true"},
-        workload{"link_clan", "clan", link_ports, "pingpong sizes=0,8,5000 count=3 warmup=1 verify=true"}),
+        workload{"link_clan", "clan", link_ports, "pingpong sizes=0,8,5000 count=3 warmup=1 verify=true"},
+        workload{"core_xuni", "xuni", core, "pingpong sizes=0,8,5000 count=3 warmup=1 verify=true"}),
     [](const auto& of) { return std::string(of.param.name); });
 
 constexpr const char* all =
