@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "hw/sim/stretch.h"
+
 namespace vinic::sim {
 
 namespace {
@@ -15,7 +17,35 @@ picoseconds present() { return sc_core::sc_get_curr_simcontext()->time_stamp().v
 constexpr std::size_t children = 4;
 constexpr std::size_t parent_of(std::size_t place) { return (place - 1) / children; }
 
+/// Before it the calendar may take the kernel's time further.
+picoseconds end_of_stretch = 0;
+
+/// Puts the kernel's time to `at` if it has nothing to do until then, as its own next step would: of the step
+/// nothing else can be seen from outside.
+bool take_kernel_to(picoseconds at) {
+    if (at >= end_of_stretch) return false;
+    const sc_core::sc_simcontext& kernel = *sc_core::sc_get_curr_simcontext();
+    if (sc_core::sc_time_to_pending_activity(&kernel).value() <= at - kernel.time_stamp().value())
+        return false;
+    const_cast<sc_core::sc_time&>(kernel.time_stamp()) = to_sc_time(at);
+    return true;
+}
+
 }  // namespace
+
+stretch::stretch(picoseconds goal) { end_of_stretch = goal; }
+
+stretch::~stretch() { end_of_stretch = 0; }
+
+void pause() {
+    end_of_stretch = 0;
+    sc_core::sc_pause();
+}
+
+void stop() {
+    end_of_stretch = 0;
+    sc_core::sc_stop();
+}
 
 timer::timer(std::function<void()> action) : calendar_(calendar::current()), action_(std::move(action)) {}
 
@@ -108,24 +138,27 @@ void calendar::sift_down(std::size_t hole, const entry& e) {
 
 /// What is set meanwhile lies in the future or in the next delta cycle.
 void calendar::act() {
-    const picoseconds now = present();
-    if (armed_ <= now) armed_ = never;
+    if (armed_ != never && armed_ > present()) due_event_.cancel();
+    armed_ = never;
     acting_ = true;
-    if (!soon_.empty()) act_soon();
-    while (!heap_.empty() && heap_.front().at <= now) {
-        timer& first = *std::exchange(heap_.front().what, nullptr);
-        first.due_ = never;
-        first.action_();
-        if (heap_.front().what) continue;  // a timer that was set meanwhile has taken the place
-        const entry last = heap_.back();
-        heap_.pop_back();
-        if (!heap_.empty()) sift_down(0, last);
-    }
-    // When nobody else has anything to do before the next delta cycle, it may as well be now.
-    while (!soon_.empty() && !sc_core::sc_pending_activity_at_current_time()) {
-        for (soon_entry& e : soon_) e.from = 0;
-        act_soon();
-    }
+    do {
+        const picoseconds now = present();
+        if (!soon_.empty()) act_soon();
+        while (!heap_.empty() && heap_.front().at <= now) {
+            timer& first = *std::exchange(heap_.front().what, nullptr);
+            first.due_ = never;
+            first.action_();
+            if (heap_.front().what) continue;  // a timer that was set meanwhile has taken the place
+            const entry last = heap_.back();
+            heap_.pop_back();
+            if (!heap_.empty()) sift_down(0, last);
+        }
+        // When nobody else has anything to do before the next delta cycle, it may as well be now.
+        while (!soon_.empty() && !sc_core::sc_pending_activity_at_current_time()) {
+            for (soon_entry& e : soon_) e.from = 0;
+            act_soon();
+        }
+    } while (soon_.empty() && !heap_.empty() && take_kernel_to(heap_.front().at));
     acting_ = false;
     if (!soon_.empty()) soon_event_.notify(sc_core::SC_ZERO_TIME);
     arm();

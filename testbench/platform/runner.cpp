@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "hw/sim/stretch.h"
+
 namespace vinic::testbench {
 
 namespace {
@@ -138,10 +140,9 @@ std::optional<ending> runner::hangs() {
 }
 
 void runner::start(sim::picoseconds goal, sc_core::sc_starvation_policy policy) {
-    if (goal > sim::now())
-        sc_core::sc_start(sim::to_sc_time(goal - sim::now()), policy);
-    else
-        finish_instant();
+    if (goal <= sim::now()) return finish_instant();
+    const sim::stretch until_goal(goal);
+    sc_core::sc_start(sim::to_sc_time(goal - sim::now()), policy);
 }
 
 /// The last process may have ended in the middle of an instant: what else happens at it belongs to the run.
