@@ -10,9 +10,6 @@ namespace vinic::sim {
 
 namespace {
 
-/// As now(), without a call into the kernel's library.
-picoseconds present() { return sc_core::sc_get_curr_simcontext()->time_stamp().value(); }
-
 /// Of a place in the heap: many, because it is the depth that costs.
 constexpr std::size_t children = 4;
 constexpr std::size_t parent_of(std::size_t place) { return (place - 1) / children; }
@@ -50,7 +47,7 @@ void stop() {
 timer::timer(std::function<void()> action) : calendar_(calendar::current()), action_(std::move(action)) {}
 
 void timer::set(picoseconds at) {
-    if (soon_ ? at <= present() : at == due_) return;
+    if (soon_ ? at <= now() : at == due_) return;
     cancel();
     due_ = at;
     if (at != never) calendar_.insert(*this);
@@ -70,10 +67,10 @@ calendar::calendar() : due_event_("due"), soon_event_("soon") {
 }
 
 void calendar::insert(timer& what) {
-    if (const picoseconds now = present(); what.due_ <= now) {
+    if (const picoseconds present = now(); what.due_ <= present) {
         const bool running = sc_core::sc_get_status() == sc_core::SC_RUNNING;
         what.soon_ = true;
-        what.due_ = now;
+        what.due_ = present;
         what.place_ = soon_.size();
         soon_.push_back({running ? sc_core::sc_delta_count() + 1 : 0, &what});
         if (!acting_) soon_event_.notify(sc_core::SC_ZERO_TIME);
@@ -138,13 +135,13 @@ void calendar::sift_down(std::size_t hole, const entry& e) {
 
 /// What is set meanwhile lies in the future or in the next delta cycle.
 void calendar::act() {
-    if (armed_ != never && armed_ > present()) due_event_.cancel();
+    if (armed_ != never && armed_ > now()) due_event_.cancel();
     armed_ = never;
     acting_ = true;
     do {
-        const picoseconds now = present();
+        const picoseconds present = now();
         if (!soon_.empty()) act_soon();
-        while (!heap_.empty() && heap_.front().at <= now) {
+        while (!heap_.empty() && heap_.front().at <= present) {
             timer& first = *std::exchange(heap_.front().what, nullptr);
             first.due_ = never;
             first.action_();
@@ -191,7 +188,7 @@ void calendar::arm() {
     if (first == armed_) return;
     if (armed_ != never) due_event_.cancel();
     armed_ = first;
-    if (first != never) due_event_.notify(to_sc_time(first - present()));
+    if (first != never) due_event_.notify(to_sc_time(first - now()));
 }
 
 }  // namespace vinic::sim
