@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "hw/host/cpu.h"
+#include "hw/sim/stretch.h"
 
 namespace vinic::host {
 
@@ -64,7 +65,7 @@ void process::run() {
         throw;
     } catch (...) {
         failure_ = std::current_exception();
-        sc_core::sc_stop();
+        sim::stop();
     }
     acted();
     cpu_.decide();

@@ -55,6 +55,11 @@ void chain_walker::arbitrate() {
     }
 }
 
+void chain_walker::request_engine() {
+    arbitrate_.no_later_than(clock_.time_of(clock_.current(), phase::arbitrate));
+    if (how_.engines == 1) port_.expect(clock_.current() + 1);  // who gets it fetches
+}
+
 void chain_walker::release_engine(const channel& by) {
     std::erase(busy_, &by);
     if (std::ranges::any_of(channels_, &channel::wants_engine)) request_engine();
@@ -69,9 +74,7 @@ void chain_walker::channel::enter(activity next) {
 
 void chain_walker::channel::after(std::uint64_t clocks, void (channel::*then)()) {
     then_ = then;
-    const cycle at = walker_.clock_.current() + clocks;
-    walker_.port_.expect(at);
-    timer_.no_later_than(walker_.clock_.time_of(at));
+    timer_.no_later_than(walker_.clock_.time_of(walker_.clock_.current() + clocks));
 }
 
 void chain_walker::channel::set_base(std::uint32_t address) {
@@ -86,6 +89,8 @@ void chain_walker::channel::pulse() {
     // A pulse at the instant at which the chain stops may come before or after the stop: as if before.
     if (idle_since_ == sim::now()) return next_block();
     enter(activity::wait);
+    const cycle arbitration = walker_.how_.engines == 1 ? 1 : 0;
+    walker_.port_.expect(walker_.clock_.current() + walker_.how_.trigger_clocks + arbitration);
     after(walker_.how_.trigger_clocks, &channel::next_block);
 }
 
@@ -122,6 +127,8 @@ void chain_walker::channel::engine_granted() {
 
 void chain_walker::channel::begin_fetch() {
     enter(activity::fetch);
+    // A channel works in the direction in which it did.
+    if (!to_card()) walker_.port_.expect_after(walker_.how_.setup_clocks);
     walker_.around_.fetch(number_, at_);
 }
 
@@ -139,6 +146,7 @@ void chain_walker::channel::fetched(const abi::dma_block& block) {
 void chain_walker::channel::set_up() {
     enter(activity::setup);
     walker_.around_.check(number_);
+    if (!to_card()) walker_.port_.expect(walker_.clock_.current() + walker_.how_.setup_clocks);
     after(walker_.how_.setup_clocks, &channel::begin_transfer);
 }
 
@@ -170,11 +178,13 @@ void chain_walker::channel::read_ahead() {
     ahead_ += h->bytes;
     reading_ = true;
     reading_half_ = static_cast<unsigned>(h - halves_.begin());
+    if (ahead_ == block_.bytes) walker_.port_.expect_after(took_ + walker_.how_.finish_clocks);
     walker_.around_.read_piece(number_, reading_half_, block_.local_address + h->offset, h->bytes);
 }
 
 void chain_walker::channel::piece_read() {
     reading_ = false;
+    read_at_ = walker_.clock_.current();
     walker_.around_.send_piece(number_, reading_half_, host() + halves_[reading_half_].offset);
     read_ahead();
 }
@@ -190,6 +200,7 @@ void chain_walker::channel::piece_sent(unsigned number) {
 
 void chain_walker::channel::moved() {
     enter(activity::write_back);
+    if (!to_card()) took_ = walker_.clock_.current() - read_at_;
     walker_.around_.moved(number_, direct_);
     if (direct_) after(walker_.how_.finish_clocks, &channel::finish);
 }

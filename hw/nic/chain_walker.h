@@ -81,6 +81,8 @@ private:
         abi::dma_block block_{};
         std::uint32_t moved_ = 0;  // bytes of the block that the bus has moved
         std::uint32_t ahead_ = 0;  // bytes read from the SRAM, or being read
+        cycle read_at_ = 0;        // all of them
+        cycle took_ = 0;           // from then on, to move them: of the latest block to the host
         std::array<half, 2> halves_;
         unsigned reading_half_ = 0;
         bool reading_ = false;  // the SRAM, ahead
@@ -89,7 +91,7 @@ private:
         void (channel::*then_)() = nullptr;
     };
 
-    void request_engine() { arbitrate_.no_later_than(clock_.time_of(clock_.current(), phase::arbitrate)); }
+    void request_engine();
     void release_engine(const channel& by);
     void arbitrate();
     bool grantable(const channel& c) const;

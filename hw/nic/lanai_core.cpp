@@ -177,7 +177,7 @@ void lanai_core::assert_reset() {
 
 void lanai_core::release_reset() {
     if (!in_reset_) return;
-    in_reset_ = false;
+    in_reset_ = stands_before_ = false;
     const cycle first = clock_.current();
     core_->reset(first);
     disturbed_at_ = first;
@@ -189,6 +189,7 @@ void lanai_core::sync() {
     if (in_reset_ || executing_) return;
     const cycle next = clock_.next_issue();
     core_->sync(next);
+    stands_before_ = false;
     learn(next);
     // It may go on as soon as the others are through, if nobody else is to come on this edge.
     if (core_->config().lockstep || memory_.next_access(next - 1) == next)
@@ -277,22 +278,24 @@ lanai::run_result lanai_core::run_ahead(cycle from) {
 }
 
 void lanai_core::step() {
+    using lanai::stop_reason;
     if (in_reset_) return;
     const cycle now = clock_.domain().edge_at_or_before(sim::now());
     core_->sync(now);
-    lanai::run_result plan;
+    lanai::run_result plan{stop_reason::device_access, now};
     for (;;) {
-        plan = run_ahead(now);
+        if (!std::exchange(stands_before_, false)) plan = run_ahead(now);
         if (plan.at > now || sim::now() < clock_.time_of(now, phase::issue)) break;
         core_->sync(now);
-        if (plan.reason == lanai::stop_reason::trap) report_trap(core_->pending_trap().value());
-        if (plan.reason == lanai::stop_reason::device_access) {
+        if (plan.reason == stop_reason::trap) report_trap(core_->pending_trap().value());
+        if (plan.reason == stop_reason::device_access) {
             executing_ = true;
             core_->execute_device_access(now);
             executing_ = false;
             if (in_reset_) return;
         }
     }
+    stands_before_ = plan.reason == stop_reason::device_access && !core_->config().lockstep;
     if (plan.at != lanai::never) step_.no_later_than(clock_.time_of(plan.at, phase::issue));
 }
 

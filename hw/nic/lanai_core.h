@@ -159,8 +159,9 @@ private:
     const symbol_source* symbols_ = nullptr;
     sim::timer step_{[this] { step(); }};
     bool in_reset_ = true;
-    bool executing_ = false;  // a register access: the core stands exactly there
-    cycle disturbed_at_ = 0;  // when somebody last synced the core
+    bool executing_ = false;      // a register access: the core stands exactly there
+    bool stands_before_ = false;  // one that is due when step_ is
+    cycle disturbed_at_ = 0;      // when somebody last synced the core
     cycle mean_gap_ = 0;
     // Registers and their values, since the last store or word seen.
     std::vector<std::pair<std::uint32_t, std::uint32_t>> looked_at_;

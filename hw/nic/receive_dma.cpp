@@ -103,6 +103,7 @@ std::uint64_t receive_dma::slots_of(std::uint64_t from, std::uint64_t to) const 
 /// Slots for the words that are going to be full before the last one, as evenly as their bytes come.
 void receive_dma::reserve_slots() {
     const link::schedule& stream = port_->taking();
+    if (!stream.empty()) memory_.receive.expect(clock_.domain().edge_after(stream.time_of(stream.end() - 1)));
     const std::uint64_t base = port_->front_base() + taken_before_;
     const std::uint64_t end = std::min(stream.end(), base + room_);
     const std::uint64_t next = std::max(stream.passed(sim::now()), base);

@@ -98,6 +98,7 @@ void send_dma::launch() {
 /// Slots for what has not left yet, as evenly as it is going to leave.
 void send_dma::reserve_slots() {
     const link::schedule& wire = port_->sending();
+    memory_.send.expect(clock_.domain().edge_at_or_after(wire.time_of(wire.end() - 1)));
     const std::uint64_t end = std::min(wire.end(), wire_base_ + length_);
     const std::uint64_t next = std::max(wire.passed(sim::now()), wire_base_);
     if (next >= end) return memory_.send.reserve(0, {}, 0);

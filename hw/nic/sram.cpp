@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
+#include <utility>
 
 #include "hw/nic/bytes.h"
 #include "hw/sim/error.h"
@@ -155,6 +156,8 @@ void sram_port::commit() {
     const cycle planned = commit_at_;
     if (end_of_burst() > planned) return plan_commit();  // ports of higher priority came in between
     commit_at_ = lanai::never;
+    if (const cycle after = std::exchange(expected_after_, lanai::never); after != lanai::never)
+        expect(planned + after);
     burst b = std::move(current_);
     std::uint8_t* place = memory_.data_.get() + b.address;
     if (b.into) {
@@ -183,7 +186,8 @@ cycle sram_port::next_access(cycle now) const {
     if (!active_) return std::min(later(begin_at_), later(expected_at_));
     // The end of a read hardly ever touches what the core does.
     const bool only_ends_a_read = current_.into && waiting_.empty() && !reservation_;
-    return only_ends_a_read ? lanai::never : later(commit_at_);
+    if (!only_ends_a_read) return later(commit_at_);
+    return expected_after_ == lanai::never ? lanai::never : later(commit_at_ + expected_after_);
 }
 
 /// Accesses of the pattern in force that were served before cycle `at`.

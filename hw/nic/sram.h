@@ -79,6 +79,8 @@ public:
     bool idle() const { return !active_ && waiting_.empty(); }
     /// Somebody is going to ask for a burst, probably in that cycle. For next_access() only.
     void expect(cycle at) { expected_at_ = at; }
+    /// The same, so many cycles after the end of the burst that comes next or is at work.
+    void expect_after(cycle cycles) { expected_after_ = cycles; }
     /// The first cycle after `now` in which the port has to do with the core, as far as known: when a burst
     /// begins, or what one wrote is committed. `never` when none.
     cycle next_access(cycle now) const;
@@ -132,6 +134,7 @@ private:
     cycle begin_at_ = lanai::never;  // of the next arbitration
     cycle commit_at_ = lanai::never;
     cycle expected_at_ = lanai::never;
+    cycle expected_after_ = lanai::never;
 };
 
 class sram : public sim::module {

@@ -4,23 +4,50 @@
 #include <algorithm>
 #include <utility>
 
+#include "hw/sim/stretch.h"
+
 namespace vinic::sim {
 
 namespace {
-
-/// As now(), without a call into the kernel's library.
-picoseconds present() { return sc_core::sc_get_curr_simcontext()->time_stamp().value(); }
 
 /// Of a place in the heap: many, because it is the depth that costs.
 constexpr std::size_t children = 4;
 constexpr std::size_t parent_of(std::size_t place) { return (place - 1) / children; }
 
+/// Before it the calendar may take the kernel's time further.
+picoseconds end_of_stretch = 0;
+
+/// Puts the kernel's time to `at` if it has nothing to do until then, as its own next step would: of the step
+/// nothing else can be seen from outside.
+bool take_kernel_to(picoseconds at) {
+    if (at >= end_of_stretch) return false;
+    const sc_core::sc_simcontext& kernel = *sc_core::sc_get_curr_simcontext();
+    if (sc_core::sc_time_to_pending_activity(&kernel).value() <= at - kernel.time_stamp().value())
+        return false;
+    const_cast<sc_core::sc_time&>(kernel.time_stamp()) = to_sc_time(at);
+    return true;
+}
+
 }  // namespace
+
+stretch::stretch(picoseconds goal) { end_of_stretch = goal; }
+
+stretch::~stretch() { end_of_stretch = 0; }
+
+void pause() {
+    end_of_stretch = 0;
+    sc_core::sc_pause();
+}
+
+void stop() {
+    end_of_stretch = 0;
+    sc_core::sc_stop();
+}
 
 timer::timer(std::function<void()> action) : calendar_(calendar::current()), action_(std::move(action)) {}
 
 void timer::set(picoseconds at) {
-    if (soon_ ? at <= present() : at == due_) return;
+    if (soon_ ? at <= now() : at == due_) return;
     cancel();
     due_ = at;
     if (at != never) calendar_.insert(*this);
@@ -40,10 +67,10 @@ calendar::calendar() : due_event_("due"), soon_event_("soon") {
 }
 
 void calendar::insert(timer& what) {
-    if (const picoseconds now = present(); what.due_ <= now) {
+    if (const picoseconds present = now(); what.due_ <= present) {
         const bool running = sc_core::sc_get_status() == sc_core::SC_RUNNING;
         what.soon_ = true;
-        what.due_ = now;
+        what.due_ = present;
         what.place_ = soon_.size();
         soon_.push_back({running ? sc_core::sc_delta_count() + 1 : 0, &what});
         if (!acting_) soon_event_.notify(sc_core::SC_ZERO_TIME);
@@ -108,24 +135,27 @@ void calendar::sift_down(std::size_t hole, const entry& e) {
 
 /// What is set meanwhile lies in the future or in the next delta cycle.
 void calendar::act() {
-    const picoseconds now = present();
-    if (armed_ <= now) armed_ = never;
+    if (armed_ != never && armed_ > now()) due_event_.cancel();
+    armed_ = never;
     acting_ = true;
-    if (!soon_.empty()) act_soon();
-    while (!heap_.empty() && heap_.front().at <= now) {
-        timer& first = *std::exchange(heap_.front().what, nullptr);
-        first.due_ = never;
-        first.action_();
-        if (heap_.front().what) continue;  // a timer that was set meanwhile has taken the place
-        const entry last = heap_.back();
-        heap_.pop_back();
-        if (!heap_.empty()) sift_down(0, last);
-    }
-    // When nobody else has anything to do before the next delta cycle, it may as well be now.
-    while (!soon_.empty() && !sc_core::sc_pending_activity_at_current_time()) {
-        for (soon_entry& e : soon_) e.from = 0;
-        act_soon();
-    }
+    do {
+        const picoseconds present = now();
+        if (!soon_.empty()) act_soon();
+        while (!heap_.empty() && heap_.front().at <= present) {
+            timer& first = *std::exchange(heap_.front().what, nullptr);
+            first.due_ = never;
+            first.action_();
+            if (heap_.front().what) continue;  // a timer that was set meanwhile has taken the place
+            const entry last = heap_.back();
+            heap_.pop_back();
+            if (!heap_.empty()) sift_down(0, last);
+        }
+        // When nobody else has anything to do before the next delta cycle, it may as well be now.
+        while (!soon_.empty() && !sc_core::sc_pending_activity_at_current_time()) {
+            for (soon_entry& e : soon_) e.from = 0;
+            act_soon();
+        }
+    } while (soon_.empty() && !heap_.empty() && take_kernel_to(heap_.front().at));
     acting_ = false;
     if (!soon_.empty()) soon_event_.notify(sc_core::SC_ZERO_TIME);
     arm();
@@ -158,7 +188,7 @@ void calendar::arm() {
     if (first == armed_) return;
     if (armed_ != never) due_event_.cancel();
     armed_ = first;
-    if (first != never) due_event_.notify(to_sc_time(first - present()));
+    if (first != never) due_event_.notify(to_sc_time(first - now()));
 }
 
 }  // namespace vinic::sim

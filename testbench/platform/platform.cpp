@@ -8,6 +8,7 @@
 #include "host_driver/sockets/socket_layer.h"
 #include "hw/sim/duration.h"
 #include "hw/sim/error.h"
+#include "hw/sim/stretch.h"
 #include "hw/sim/timer.h"
 #include "testbench/platform/firmware_symbols.h"
 #include "testbench/platform/node_parts.h"
@@ -155,7 +156,7 @@ void platform::start_program(unsigned number, const std::string& name, host::use
     processes_.push_back(
         &on.host.cpu.spawn(name, &memory, [this, &on, &memory, body = std::move(body)](host::process& self) {
             vipl::run_program(on.vipl, self, memory, [&] { body(self); });
-            if (--running_ == 0) sc_core::sc_pause();
+            if (--running_ == 0) sim::pause();
         }));
 }
 

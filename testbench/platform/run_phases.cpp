@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "testbench/platform/run_phases.h"
 
-#include <systemc>
-
 #include "hw/sim/simulation.h"
+#include "hw/sim/stretch.h"
 
 namespace vinic::testbench {
 
 run_phases::run_phases(measurement& of) : measurement_(of) {
-    measurement_.on_change(sc_core::sc_pause);
+    measurement_.on_change(sim::pause);
     for (const auto& [name, probe] : sim::simulation::current().probes())
         if (name.ends_with(".vipl.call") || name.ends_with(".sockets.call")) probe->attach(*this);
 }
@@ -19,7 +18,7 @@ void run_phases::on_span(const sim::span_probe&, sim::picoseconds, sim::picoseco
                          std::span<const sim::field>) {
     if (talks_) return;
     talks_ = true;
-    sc_core::sc_pause();
+    sim::pause();
 }
 
 }  // namespace vinic::testbench

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "host_driver/sockets/socket_layer.h"
+#include "hw/sim/stretch.h"
 
 namespace vinic::testbench {
 
@@ -140,10 +141,9 @@ std::optional<ending> runner::hangs() {
 }
 
 void runner::start(sim::picoseconds goal, sc_core::sc_starvation_policy policy) {
-    if (goal > sim::now())
-        sc_core::sc_start(sim::to_sc_time(goal - sim::now()), policy);
-    else
-        finish_instant();
+    if (goal <= sim::now()) return finish_instant();
+    const sim::stretch until_goal(goal);
+    sc_core::sc_start(sim::to_sc_time(goal - sim::now()), policy);
 }
 
 /// The last process may have ended in the middle of an instant: what else happens at it belongs to the run.
