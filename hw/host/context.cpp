@@ -32,6 +32,11 @@ sim::picoseconds context::now() {
     return sim::now();
 }
 
+sim::picoseconds context::processor_time() {
+    cpu_.settle();
+    return busy_;
+}
+
 void context::work(clocks n) {
     cpu_.decide();
     if (n == 0) return;

@@ -60,6 +60,8 @@ public:
     /// The time as the program sees it, for a program that may act on it: an observation, so it ends a
     /// series of empty polls.
     sim::picoseconds now();
+    /// How long it has had a processor.
+    sim::picoseconds processor_time();
 
 protected:
     friend class cpu;
@@ -93,6 +95,7 @@ protected:
     clocks left_ = 0;              ///< work
     std::uint64_t since_ = 0;      ///< running: edge at which overhead and work started or went on
     std::uint64_t busy_from_ = 0;  ///< running or stalled: edge from which the time is not yet in `busy`
+    sim::picoseconds busy_ = 0;    ///< its part of the processors' `busy`
     sc_core::sc_event resume_;
 };
 

@@ -170,7 +170,9 @@ void cpu::account(context& c, std::uint64_t edge) {
 }
 
 void cpu::count_busy(context& c, std::uint64_t edge) {
-    busy.add(clock_.edge(edge) - clock_.edge(c.busy_from_));
+    const sim::picoseconds span = clock_.edge(edge) - clock_.edge(c.busy_from_);
+    busy.add(span);
+    c.busy_ += span;
     c.busy_from_ = edge;
 }
 

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "testbench/attach/attached_program.h"
 
+#include <poll.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -46,6 +49,11 @@ attached_program::attached_program(unsigned index, unsigned on, std::string file
     region_->magic = attach::magic;
     region_->version = attach::protocol_version;
     region_->simulator = getpid();
+    for (std::size_t i = 0; i < attach::interval_timers; ++i) {
+        constexpr int signals[attach::interval_timers] = {SIGALRM, SIGVTALRM, SIGPROF};
+        timers[i].tells = attach::timer_tells::process;
+        timers[i].signal = signals[i];
+    }
     add_caller();
 }
 
@@ -62,6 +70,8 @@ attached_program::~attached_program() {
     region_->closed = 1;
     for (attach::slot& s : region_->slots)
         if (s.asleep != 0) attach::futex_wake(&s.turn);
+    for (const program_timer& t : timers)
+        if (t.file >= 0) close(t.file);
     munmap(region_, sizeof(attach::region));
     close(region_file_);
 }
@@ -180,11 +190,53 @@ bool attached_program::release_spins() {
     return any;
 }
 
-void attached_program::send(int signal) {
+bool attached_program::open_timer(const std::uint64_t (&words)[attach::words_of_call]) {
+    if (words[0] < attach::interval_timers || words[0] >= attach::timers_max) return false;
+    program_timer& t = timers[words[0]];
+    if (t.file >= 0) close(t.file);
+    t.file = -1;
+    t.at = sim::never;
+    t.overruns = 0;
+    t.tells = static_cast<attach::timer_tells>(words[1]);
+    t.signal = static_cast<int>(words[2]);
+    t.value = words[3];
+    t.thread = static_cast<pid_t>(words[4]);
+    if (t.tells == attach::timer_tells::file) {
+        t.file = machine->copy_of(static_cast<int>(words[2]));
+        return t.file >= 0;
+    }
+    return t.tells == attach::timer_tells::nobody || (t.signal > 0 && t.signal <= SIGRTMAX);
+}
+
+void attached_program::clear(const program_timer& t) {
+    pollfd has{.fd = t.file, .events = POLLIN, .revents = 0};
+    eventfd_t count = 0;
+    if (t.file >= 0 && poll(&has, 1, 0) == 1) eventfd_read(t.file, &count);
+}
+
+void attached_program::tell(program_timer& t) {
     constexpr int looks = 100;  // 10 ms: it may have blocked the signal
+    if (t.tells == attach::timer_tells::nobody) return;
+    if (t.tells == attach::timer_tells::file) {
+        eventfd_write(t.file, 1);
+        return;
+    }
+    const pid_t whom = t.tells == attach::timer_tells::thread ? t.thread : process();
+    if (signal_pending(whom, t.signal)) {
+        ++t.overruns;
+        return;
+    }
+    t.overruns = 0;
     for (const auto& c : callers) c->spin.release();
-    kill(process(), signal);
-    for (int i = 0; i < looks && signal_pending(process(), signal); ++i) usleep(100);
+    siginfo_t info{};
+    info.si_signo = t.signal;
+    info.si_code = SI_TIMER;
+    info.si_value.sival_ptr = reinterpret_cast<void*>(t.value);
+    if (whom == process())
+        syscall(SYS_rt_sigqueueinfo, process(), t.signal, &info);
+    else
+        syscall(SYS_rt_tgsigqueueinfo, process(), whom, t.signal, &info);
+    for (int i = 0; i < looks && signal_pending(whom, t.signal); ++i) usleep(100);
 }
 
 }  // namespace vinic::testbench

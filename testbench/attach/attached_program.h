@@ -26,11 +26,17 @@
 
 namespace vinic::testbench {
 
-/// One of setitimer's.
-struct interval_timer {
+/// Of a program: one of setitimer's, timer_create's or timerfd_create's.
+struct program_timer {
     sim::picoseconds at = sim::never;
     sim::picoseconds interval = 0;
     bool kept = false;  ///< a simulated process looks after it
+    vipl::attach::timer_tells tells = vipl::attach::timer_tells::nobody;
+    int signal = 0;
+    std::uint64_t value = 0;     ///< that comes with the signal
+    pid_t thread = 0;            ///< that gets it
+    int file = -1;               ///< our end of the counter
+    std::uint64_t overruns = 0;  ///< since its signal, which is not taken yet
     host::wait_queue changed{"a timer that is not set"};
 };
 
@@ -78,7 +84,7 @@ public:
 
     /// Its own thread first, then in the order in which they called; at one instant by number.
     std::vector<std::unique_ptr<caller>> callers;
-    std::array<interval_timer, vipl::attach::interval_timers> timers;
+    std::array<program_timer, vipl::attach::timers_max> timers;
     caller* for_handlers = nullptr;  ///< the library's thread for handlers
     std::shared_ptr<vipl::program> library;
     caller& add_caller();
@@ -100,9 +106,12 @@ public:
     void judge_running_threads(std::chrono::nanoseconds grace);
     /// Lets threads go on whose loops others may have ended; whether there were any.
     bool release_spins();
-    /// Sends it a signal, which ends every loop and every wait that it lets end; returns when it has taken
-    /// it.
-    void send(int signal);
+    /// False where the words (channel.h) say nothing that can be.
+    bool open_timer(const std::uint64_t (&words)[vipl::attach::words_of_call]);
+    /// A timer's counter, from nothing again.
+    static void clear(const program_timer& t);
+    /// It has expired. A signal ends every loop and every wait that it lets end; returns when it is taken.
+    void tell(program_timer& t);
     /// Gives the slot of a call back.
     static void give_back(vipl::attach::slot& s);
 

@@ -117,7 +117,8 @@ void call_recorder::ends(recorded_thread& by, const attach::slot& call, vipl::pr
     const bool of_vipl = call.function < call_forms().size();
     const bool clock = is(call, attach::request::read_clock);
     const bool counter = is(call, attach::request::read_cycles);
-    const bool trap = is(call, attach::request::limit_wait) || is(call, attach::request::set_timer);
+    const bool trap = is(call, attach::request::limit_wait) || is(call, attach::request::set_timer) ||
+                      is(call, attach::request::open_timer) || is(call, attach::request::read_processor_time);
     if (!of_vipl && !clock && !counter && !trap && !is(call, attach::request::sleep_until)) return;
     if (of_vipl && noted_as_poll(by, call)) {
         by.free_at = sim::now();

@@ -80,10 +80,12 @@ bool blocked(const thread_view& t) { return t.state == 'S' || t.state == 'Z' || 
 
 bool signal_pending(pid_t process, int signal) {
     const std::string status = text_of(fmt::format("/proc/{}/status", process));
-    const std::string key = "\nShdPnd:";
-    const std::size_t at = status.find(key);
-    if (at == std::string::npos) return false;
-    return std::strtoull(status.c_str() + at + key.size(), nullptr, 16) >> (signal - 1) & 1;
+    for (const std::string key : {"\nSigPnd:", "\nShdPnd:"}) {
+        const std::size_t at = status.find(key);
+        if (at == std::string::npos) continue;
+        if (std::strtoull(status.c_str() + at + key.size(), nullptr, 16) >> (signal - 1) & 1) return true;
+    }
+    return false;
 }
 
 bool shares_memory(pid_t process) {

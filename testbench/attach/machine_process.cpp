@@ -43,6 +43,13 @@ bool machine_process::ended() {
     return ended_;
 }
 
+int machine_process::copy_of(int file) const {
+    const int process = ours_ ? static_cast<int>(syscall(SYS_pidfd_open, number_, 0)) : file_;
+    const int copy = static_cast<int>(syscall(SYS_pidfd_getfd, process, file, 0));
+    if (ours_) close(process);
+    return copy;
+}
+
 int machine_process::exit_status() const {
     return WIFSIGNALED(status_) ? 128 + WTERMSIG(status_) : WEXITSTATUS(status_);
 }

@@ -19,6 +19,8 @@ public:
     bool ours() const { return ours_; }
     /// Looks whether it has ended.
     bool ended();
+    /// A file of its, also ours; -1: it has none of that number.
+    int copy_of(int file) const;
     /// As a shell says it; 0 of one that is not ours.
     int exit_status() const;
     /// That ended it; 0: none did, or it is not known.

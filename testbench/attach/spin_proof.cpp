@@ -5,6 +5,7 @@
 #include <sys/user.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -78,12 +79,11 @@ bool stores_what_is_there(pid_t thread, const user_regs_struct& r, const opcode&
     return o.code == 0xE8 && o.rex == 0 && word_at(thread, r.rsp - 8) == r.rip + 5;
 }
 
-bool changes_nothing(pid_t thread, const user_regs_struct& r) {
+opcode next_opcode(pid_t thread, const user_regs_struct& r) {
     const std::uint64_t words[] = {word_at(thread, r.rip), word_at(thread, r.rip + 8)};
     instruction bytes;
     std::memcpy(bytes.data(), words, bytes.size());
-    const opcode o = opcode_of(bytes);
-    return only_registers(o) || stores_what_is_there(thread, r, o);
+    return opcode_of(bytes);
 }
 
 bool stopped_by(pid_t thread, int& signal) {
@@ -108,16 +108,29 @@ constexpr int steps_max = 4096;
 }  // namespace
 
 // The state to come back to is taken anew at 1, 2, 4 ... steps, so that a loop of any length below a third of
-// the steps is found, wherever it begins.
+// the steps is found, wherever it begins. A step is two changes of the machine's context, so one that leaves
+// a loop known already is the last. No step goes through a system call, which may wait for us.
 bool spin_proof::goes_round() {
+    constexpr unsigned system_call = 0x0F05;
     user_regs_struct anchor{};
+    std::vector<std::uint64_t> since_anchor;
     int next_anchor = 1;
     for (int i = 0; i < steps_max; ++i) {
         user_regs_struct now{};
         if (ptrace(PTRACE_GETREGS, thread_, nullptr, &now) != 0) return false;
-        if (i > 0 && std::memcmp(&now, &anchor, sizeof now) == 0) return true;
-        const bool harmless = changes_nothing(thread_, now);
-        if (i == next_anchor || i == 0 || !harmless) anchor = now;
+        if (i > 0 && std::memcmp(&now, &anchor, sizeof now) == 0) {
+            if (loop_.empty()) loop_ = since_anchor;
+            return true;
+        }
+        if (!loop_.empty() && std::ranges::find(loop_, now.rip) == loop_.end()) return false;
+        const opcode o = next_opcode(thread_, now);
+        if (o.code == system_call) return false;
+        const bool harmless = only_registers(o) || stores_what_is_there(thread_, now, o);
+        if (i == next_anchor || i == 0 || !harmless) {
+            anchor = now;
+            since_anchor.clear();
+        }
+        since_anchor.push_back(now.rip);
         if (i == next_anchor) next_anchor *= 2;
         if (!harmless) anchor.rip = 0;  // comes back never: the next anchor may
         if (!step(thread_)) {
@@ -132,6 +145,7 @@ bool spin_proof::prove(pid_t thread) {
     int signal = 0;
     if (ptrace(PTRACE_SEIZE, thread, nullptr, nullptr) != 0) return false;
     thread_ = thread;
+    loop_.clear();
     if (ptrace(PTRACE_INTERRUPT, thread, nullptr, nullptr) != 0 || !stopped_by(thread, signal)) {
         thread_ = 0;
         return false;

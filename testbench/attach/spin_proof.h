@@ -3,6 +3,9 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
+#include <vector>
+
 namespace vinic::testbench {
 
 /// A thread of a program that is stopped while it spins on memory.
@@ -27,6 +30,7 @@ private:
     bool goes_round();
 
     pid_t thread_ = 0;
+    std::vector<std::uint64_t> loop_;  ///< addresses of its instructions; empty: not known yet
 };
 
 }  // namespace vinic::testbench

@@ -191,6 +191,8 @@ void supervisor::perform(attached_program& p, caller& c) {
         limit_wait(c);
     else if (is(attach::request::set_timer))
         set_timer(p, s);
+    else if (is(attach::request::open_timer))
+        open_timer(p, s);
     else if (!attach::perform(s, *p.handlers))
         s.result = VIP_ERROR_NOT_SUPPORTED;
     if (recorder_) recorder_->ends(c.record, s, *p.library);

@@ -77,6 +77,7 @@ private:
     void limit_wait(caller& c);
     void expire(attached_program& p, caller& c);
     void set_timer(attached_program& p, vipl::attach::slot& s);
+    void open_timer(attached_program& p, vipl::attach::slot& s);
     void keep_time(attached_program& p, std::size_t which, host::process& self);
     void answer(attached_program& p, caller& c);
     void run_handler(attached_program& p, const std::uint64_t (&words)[vipl::attach::words_of_call],

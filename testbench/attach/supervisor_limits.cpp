@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <csignal>
 
 namespace vinic::testbench {
 
@@ -34,14 +33,19 @@ void supervisor::expire(attached_program& p, caller& c) {
 }
 
 void supervisor::set_timer(attached_program& p, attach::slot& s) {
-    const auto which = static_cast<std::size_t>(s.words[0]);
-    interval_timer& t = p.timers.at(which);
     vipl::program::current().self.trap([] {});
+    if (s.words[0] >= attach::timers_max) return;
+    const auto which = static_cast<std::size_t>(s.words[0]);
+    program_timer& t = p.timers[which];
     const std::uint64_t left = t.at == sim::never ? 0 : t.at - std::min(t.at, sim::now());
     const std::uint64_t interval_before = t.interval;
-    if (s.words[1] != 0) {
-        t.at = s.words[2] == 0 ? sim::never : sim::now() + s.words[2];
+    const auto how = static_cast<attach::timer_set>(s.words[1]);
+    if (how != attach::timer_set::no) {
+        t.at = how == attach::timer_set::off  ? sim::never
+               : how == attach::timer_set::at ? std::max(s.words[2], sim::now() + 1)
+                                              : sim::now() + s.words[2];
         t.interval = s.words[3];
+        attached_program::clear(t);
         if (!t.kept)
             platform_.watch(platform_.nodes()[p.node]->host.cpu.spawn(
                 p.name + " timer", nullptr,
@@ -51,16 +55,22 @@ void supervisor::set_timer(attached_program& p, attach::slot& s) {
     }
     s.words[2] = left;
     s.words[3] = interval_before;
+    s.result = t.overruns;
 }
 
-/// A simulated process of the kernel's that sends the signals of a timer.
+void supervisor::open_timer(attached_program& p, attach::slot& s) {
+    vipl::program::current().self.trap([] {});
+    s.result = p.open_timer(s.words) ? 1 : 0;
+    if (s.result != 0) p.timers[s.words[0]].changed.wake_one();
+}
+
+/// A simulated process of the kernel's that looks after a timer.
 void supervisor::keep_time(attached_program& p, std::size_t which, host::process& self) {
-    constexpr int signals[] = {SIGALRM, SIGVTALRM, SIGPROF};
-    interval_timer& t = p.timers[which];
+    program_timer& t = p.timers[which];
     while (!p.ended) {
         if (self.block(t.changed, t.at)) continue;
         t.at = t.interval == 0 ? sim::never : t.at + t.interval;
-        p.send(signals[which]);
+        p.tell(t);
         settle();
         wake();
     }

@@ -43,7 +43,7 @@ bool supervisor::wake(attached_program& p) {
                     serve_thread(p, *fresh, self);
                 }));
         }
-    for (interval_timer& t : p.timers)
+    for (program_timer& t : p.timers)
         if (p.ended) t.changed.wake_all();
     if (p.ended && !p.closed) {
         p.closed = any = true;

@@ -16,7 +16,7 @@
 namespace vinic::vipl::attach {
 
 /// Changes with anything in this header, in functions.h or in vipl.h.
-inline constexpr std::uint32_t protocol_version = 2;
+inline constexpr std::uint32_t protocol_version = 3;
 inline constexpr std::uint32_t magic = 0x4C504956;  // "VIPL"
 
 // --- Environment of a program.
@@ -48,11 +48,18 @@ enum class request : std::uint32_t {
     next_callback,    ///< the library's thread for handlers asks for work
     limit_wait,   ///< words: picoseconds, and 1: from now; what the thread waits in then ends at that time
     read_cycles,  ///< result: what the processor's counter shows
-    set_timer,  ///< words: which of setitimer's, 1: to be set, picoseconds, interval; the last two come back
-                ///< as they were
+    set_timer,  ///< words: which, timer_set, picoseconds, interval; the last two come back as they were, and
+                ///< in the result how often it expired since its signal, which is not taken yet
+    open_timer,  ///< words: which, timer_tells, signal or file, value for the handler, thread; result: 0 if
+                 ///< it cannot be
+    read_processor_time,  ///< word 0: 1 for the thread's, 0 for the program's; result: picoseconds
 };
 
+/// Timers of a program: setitimer's, and behind them those that it makes.
 inline constexpr std::size_t interval_timers = 3;
+inline constexpr std::size_t timers_max = 64;
+enum class timer_set : std::uint64_t { no, off, from_now, at };
+enum class timer_tells : std::uint64_t { nobody, process, thread, file };
 
 /// Whether a thread waits for something outside of the simulation no longer than to a simulated time.
 enum class limit : std::uint32_t { none, armed, expired };

@@ -30,8 +30,10 @@ timeval time_of(std::uint64_t ps) {
 /// `to`: null leaves it as it is.
 bool exchange(slot& s, int which, const itimerval* to, itimerval* before) {
     s.words[0] = static_cast<std::uint64_t>(which);
-    s.words[1] = to != nullptr ? 1 : 0;
-    s.words[2] = to != nullptr ? ps_of_time(to->it_value) : 0;
+    const std::uint64_t value = to != nullptr ? ps_of_time(to->it_value) : 0;
+    const timer_set how = to == nullptr ? timer_set::no : value == 0 ? timer_set::off : timer_set::from_now;
+    s.words[1] = static_cast<std::uint64_t>(how);
+    s.words[2] = value;
     s.words[3] = to != nullptr ? ps_of_time(to->it_interval) : 0;
     if (!ask(s, static_cast<std::uint32_t>(request::set_timer))) return false;
     if (before != nullptr) *before = {.it_interval = time_of(s.words[3]), .it_value = time_of(s.words[2])};

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Time-outs of semaphores and condition variables in simulated time (time_limits.cpp). In the shared library
-// only: who has no simulator needs the C library's own, which a static program cannot find behind these.
+// Time-outs of semaphores, condition variables and locks in simulated time (time_limits.cpp). In the shared
+// library only: who has no simulator needs the C library's own, which a static program cannot find behind
+// these.
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
@@ -45,11 +46,17 @@ int wait_for_condition(slot& s, pthread_cond_t* condition, pthread_mutex_t* mute
                        const timespec* until) {
     if (!nanoseconds_are_valid(*until)) return EINVAL;
     const time_limit limit(s, deadline_of(clock, *until), false);
-    if (limit.expired()) return ETIMEDOUT;
-    time_limit::condition = condition;
-    const int result = pthread_cond_wait(condition, mutex);
-    time_limit::condition = nullptr;
-    return result == 0 && limit.expired() ? ETIMEDOUT : result;
+    return next("pthread_cond_timedwait", pthread_cond_timedwait)(condition, mutex, limit.deadline());
+}
+
+/// `attempt`: takes the lock if it is free.
+template <typename Lock>
+int wait_for_lock(slot& s, Lock* lock, int (*attempt)(Lock*), int (*wait)(Lock*, const timespec*),
+                  clockid_t clock, const timespec* until) {
+    if (const int result = attempt(lock); result != EBUSY) return result;
+    if (!nanoseconds_are_valid(*until)) return EINVAL;
+    const time_limit limit(s, deadline_of(clock, *until), false);
+    return wait(lock, limit.deadline());
 }
 
 /// The clock of pthread_condattr_setclock, where the C library keeps it (bits/thread-shared-types.h).
@@ -86,6 +93,34 @@ int pthread_cond_timedwait(pthread_cond_t* condition, pthread_mutex_t* mutex, co
     if (slot* const s = simulated())
         return wait_for_condition(*s, condition, mutex, clock_of(condition), until);
     return next("pthread_cond_timedwait", pthread_cond_timedwait)(condition, mutex, until);
+}
+
+int pthread_mutex_timedlock(pthread_mutex_t* mutex, const timespec* until) noexcept {
+    auto* const wait = next("pthread_mutex_timedlock", pthread_mutex_timedlock);
+    slot* const s = simulated();
+    return s ? wait_for_lock(*s, mutex, pthread_mutex_trylock, wait, CLOCK_REALTIME, until)
+             : wait(mutex, until);
+}
+
+int pthread_mutex_clocklock(pthread_mutex_t* mutex, clockid_t clock, const timespec* until) noexcept {
+    if (slot* const s = simulated())
+        return wait_for_lock(*s, mutex, pthread_mutex_trylock,
+                             next("pthread_mutex_timedlock", pthread_mutex_timedlock), clock, until);
+    return next("pthread_mutex_clocklock", pthread_mutex_clocklock)(mutex, clock, until);
+}
+
+int pthread_rwlock_timedrdlock(pthread_rwlock_t* lock, const timespec* until) noexcept {
+    auto* const wait = next("pthread_rwlock_timedrdlock", pthread_rwlock_timedrdlock);
+    slot* const s = simulated();
+    return s ? wait_for_lock(*s, lock, pthread_rwlock_tryrdlock, wait, CLOCK_REALTIME, until)
+             : wait(lock, until);
+}
+
+int pthread_rwlock_timedwrlock(pthread_rwlock_t* lock, const timespec* until) noexcept {
+    auto* const wait = next("pthread_rwlock_timedwrlock", pthread_rwlock_timedwrlock);
+    slot* const s = simulated();
+    return s ? wait_for_lock(*s, lock, pthread_rwlock_trywrlock, wait, CLOCK_REALTIME, until)
+             : wait(lock, until);
 }
 
 }  // extern "C"

@@ -217,6 +217,14 @@ constexpr std::array<server, sizeof...(Entries)> servers_of(list<Entries...>) {
 }
 constexpr auto servers = servers_of(table{});
 
+/// Of all threads of the program.
+sim::picoseconds processor_time_of_program(host::process& self) {
+    sim::picoseconds sum = 0;
+    for (const auto& p : self.processor().processes())
+        if (p->has_space() && &p->space() == &self.space()) sum += p->processor_time();
+    return sum;
+}
+
 /// What programs ask of the operating system rather than of VIPL.
 bool perform_system_call(slot& s) {
     host::process& self = program::current().self;
@@ -227,6 +235,10 @@ bool perform_system_call(slot& s) {
         case request::read_cycles:
             self.compute(program::current().of.lib.poll_clocks);  // about what a look costs
             s.result = self.processor().clock().edge_at_or_after(self.now());
+            return true;
+        case request::read_processor_time:
+            s.result = self.trap(
+                [&] { return s.words[0] != 0 ? self.processor_time() : processor_time_of_program(self); });
             return true;
         case request::sleep_until:
             self.trap([&] { self.sleep_until(s.words[0]); });

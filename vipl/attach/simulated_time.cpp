@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Simulated time for the program: libvipl's own clock_gettime and its kin stand before those of the C
-// library. A program without a simulator, or with VINIC_REAL_TIME set, gets the machine's. The time that a
-// program had a processor is taken to be all the time since the simulation began.
+// library. A program without a simulator, or with VINIC_REAL_TIME set, gets the machine's. The time that it
+// had a processor is that of the simulated one, all of it in user mode.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
+#include <sys/timeb.h>
 #include <sys/times.h>
 #include <time.h>
 #include <unistd.h>
@@ -29,6 +30,22 @@ bool now(slot& s, std::uint64_t& ps) {
 }
 
 namespace {
+
+enum class whose : std::uint64_t { program, thread };
+
+/// How long there was a processor.
+bool processor_time(slot& s, whose of, std::uint64_t& ps) {
+    s.words[0] = static_cast<std::uint64_t>(of);
+    if (!ask(s, static_cast<std::uint32_t>(request::read_processor_time))) return false;
+    ps = s.result;
+    return true;
+}
+
+bool read_clock(slot& s, clockid_t id, std::uint64_t& ps) {
+    if (id == CLOCK_PROCESS_CPUTIME_ID) return processor_time(s, whose::program, ps);
+    if (id == CLOCK_THREAD_CPUTIME_ID) return processor_time(s, whose::thread, ps);
+    return now(s, ps);
+}
 
 /// Without a simulator any more, sleeps end at once.
 void sleep_until(slot& s, std::uint64_t ps) {
@@ -64,7 +81,7 @@ int clock_gettime(clockid_t id, timespec* to) noexcept {
     slot* const s = simulated();
     if (s == nullptr) return static_cast<int>(syscall(SYS_clock_gettime, id, to));
     std::uint64_t ps = 0;
-    if (!now(*s, ps)) return static_cast<int>(syscall(SYS_clock_gettime, id, to));
+    if (!read_clock(*s, id, ps)) return static_cast<int>(syscall(SYS_clock_gettime, id, to));
     *to = timespec_of(ps, of_the_day(id));
     return 0;
 }
@@ -96,8 +113,17 @@ clock_t times(tms* to) noexcept {
     std::uint64_t ps = 0;
     if (s == nullptr || !now(*s, ps)) return syscall(SYS_times, to);
     const std::uint64_t tick = ps_per_s / static_cast<std::uint64_t>(sysconf(_SC_CLK_TCK));
-    if (to != nullptr) *to = {.tms_utime = static_cast<clock_t>(ps / tick)};
+    std::uint64_t used = 0;
+    if (to != nullptr && processor_time(*s, whose::program, used))
+        *to = {.tms_utime = static_cast<clock_t>(used / tick)};
     return static_cast<clock_t>(ps / tick);
+}
+
+int ftime(timeb* to) noexcept {
+    timespec t{};
+    clock_gettime(CLOCK_REALTIME, &t);
+    *to = {.time = t.tv_sec, .millitm = static_cast<unsigned short>(t.tv_nsec / 1'000'000)};
+    return 0;
 }
 
 // Of children, what the machine says.
@@ -105,7 +131,8 @@ int getrusage(__rusage_who_t who, rusage* to) noexcept {
     const int result = static_cast<int>(syscall(SYS_getrusage, who, to));
     slot* const s = simulated();
     std::uint64_t ps = 0;
-    if (result != 0 || s == nullptr || who == RUSAGE_CHILDREN || !now(*s, ps)) return result;
+    if (result != 0 || s == nullptr || who == RUSAGE_CHILDREN) return result;
+    if (!processor_time(*s, who == RUSAGE_THREAD ? whose::thread : whose::program, ps)) return result;
     to->ru_utime = timeval_of(ps, false);
     to->ru_stime = {};
     return 0;

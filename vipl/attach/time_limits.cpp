@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Time-outs in simulated time. The call is the machine's, without a limit: whoever makes ready what it waits
-// for ends it. The limit is the simulator's: at its time it sends a signal, which ends the call (EINTR). A
-// condition variable is waited for again after a signal, so the handler wakes those who wait for it, which
-// POSIX lets happen at any time.
+// for ends it. The limit is the simulator's: at its time it sends a signal, which ends the call (EINTR).
+// Locks are waited for again after a signal, so its handler lets their deadline be over (time_limit.h).
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -25,9 +24,7 @@ namespace vinic::vipl::attach {
 namespace {
 
 void on_limit(int) {
-    const int before = errno;
-    if (time_limit::condition != nullptr) pthread_cond_broadcast(time_limit::condition);
-    errno = before;
+    if (time_limit::current != nullptr) time_limit::current->pass();
 }
 
 void install_handler() {
@@ -118,7 +115,7 @@ int epoll_with(int epoll, epoll_event* events, int most, int ms, const sigset_t*
 
 }  // namespace
 
-thread_local pthread_cond_t* time_limit::condition = nullptr;
+thread_local time_limit* time_limit::current = nullptr;
 
 time_limit::time_limit(slot& s, std::uint64_t ps, bool from_now) : slot_(s) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -127,14 +124,17 @@ time_limit::time_limit(slot& s, std::uint64_t ps, bool from_now) : slot_(s) {
     sigemptyset(&only);
     sigaddset(&only, limit_signal);
     pthread_sigmask(SIG_UNBLOCK, &only, &mask_);
+    current = this;
     slot_.limit = limit::armed;
     slot_.words[0] = ps;
     slot_.words[1] = from_now ? 1 : 0;
     if (!ask(slot_, static_cast<std::uint32_t>(request::limit_wait))) slot_.limit = limit::expired;
+    if (expired()) pass();
 }
 
 time_limit::~time_limit() {
     const int result = errno;
+    current = nullptr;
     slot_.limit = limit::none;
     pthread_sigmask(SIG_SETMASK, &mask_, nullptr);
     errno = result;
@@ -168,6 +168,16 @@ int select(int count, fd_set* reads, fd_set* writes, fd_set* errors, timeval* li
 int pselect(int count, fd_set* reads, fd_set* writes, fd_set* errors, const timespec* limit,
             const sigset_t* mask) {
     return select_with(count, reads, writes, errors, limit, mask);
+}
+
+int sigtimedwait(const sigset_t* set, siginfo_t* info, const timespec* limit) {
+    const kernel_mask awaited(set);
+    const int found = limited(limit, [&](const timespec* real) {
+        return static_cast<int>(syscall(SYS_rt_sigtimedwait, awaited.get(), info, real, kernel_mask::bytes));
+    });
+    if (found != 0) return found;
+    errno = EAGAIN;
+    return -1;
 }
 
 int epoll_wait(int epoll, epoll_event* events, int most, int ms) {

@@ -109,7 +109,8 @@ TEST(attach, every_clock_is_the_simulations) {
 TEST(attach, the_time_stamp_counter_is_the_simulated_processors) {
     const program vinic;
     for (const std::string mhz : {"500", "733"}) {
-        const outcome run = exec(vinic, "time_stamps_vipl " + mhz, "-n 1 --env VINIC_TRAP_RDTSC=1 --set host.cpu.clock_mhz=" + mhz);
+        const outcome run = exec(vinic, "time_stamps_vipl " + mhz,
+                                 "-n 1 --env VINIC_TRAP_RDTSC=1 --set host.cpu.clock_mhz=" + mhz);
         EXPECT_EQ(run.status, 0) << run.errors;
         EXPECT_EQ(run.output, "");
     }
@@ -137,8 +138,11 @@ TEST_P(time_limit, ends_in_simulated_time) {
 INSTANTIATE_TEST_SUITE_P(entry_points, time_limit,
                          testing::Values("poll", "ppoll", "select", "pselect", "epoll_wait", "epoll_pwait",
                                          "sem_timedwait", "sem_clockwait", "pthread_cond_timedwait",
-                                         "pthread_cond_clockwait", "pthread_cond_monotonic", "alarm",
-                                         "ualarm", "setitimer", "setitimer_virtual"),
+                                         "pthread_cond_clockwait", "pthread_cond_monotonic",
+                                         "pthread_mutex_timedlock", "pthread_mutex_clocklock",
+                                         "pthread_rwlock_timedrdlock", "pthread_rwlock_timedwrlock",
+                                         "sigtimedwait", "alarm", "ualarm", "setitimer", "setitimer_virtual",
+                                         "timer_create", "timer_absolute", "timerfd"),
                          [](const auto& one) { return std::string(one.param); });
 
 TEST(attach, memory_of_every_kind_is_registered_and_keeps_its_bytes) {
@@ -177,7 +181,7 @@ TEST(attach, a_library_of_another_version_is_told_so) {
     const program vinic;
     EXPECT_EQ(
         exec(vinic, "stranger_vipl", "-n 1").output,
-        "the program's libvipl speaks version 4711, the simulator version 2: use the libvipl that comes with "
+        "the program's libvipl speaks version 4711, the simulator version 3: use the libvipl that comes with "
         "this vinic\n");
 }
 
