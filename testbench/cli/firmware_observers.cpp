@@ -4,39 +4,53 @@
 #include <vector>
 
 #include "hw/sim/error.h"
+#include "testbench/cli/window.h"
 
 namespace vinic::testbench {
 
-firmware_observers::firmware_observers(const trace_options& options, const platform& on,
-                                       const std::optional<firmware>& image) {
-    if (options.profile.empty() && options.itrace.empty()) return;
+namespace {
+
+std::vector<nic::lanai_card*> cards_of(const platform& on, const std::optional<firmware>& image,
+                                       const char* option) {
     std::vector<nic::lanai_card*> cards;
-    std::vector<std::string> cores;
-    for (const auto& one : on.nodes()) {
-        if (!one->programmable()) continue;
-        cards.push_back(one->programmable());
-        cores.push_back(cards.back()->lanai.name());
-    }
+    for (const auto& one : on.nodes())
+        if (one->programmable()) cards.push_back(one->programmable());
     if (cards.empty() || !image)
-        throw sim::input_error("{}: the cards of this design run no firmware",
-                               options.profile.empty() ? "--itrace" : "--profile");
-    if (!options.profile.empty()) profile_.emplace(image->image, cores, cards.front()->memory.bytes.get());
-    if (!options.itrace.empty()) trace_.emplace(options.itrace, image->image, cores, options.itrace_filter);
-    for (std::size_t core = 0; core < cores.size(); ++core)
-        cards[core]->lanai.on_instruction(
-            [this, core](sim::picoseconds at, const lanai::instruction_record& r) {
-                if (profile_) profile_->add(core, r);
-                if (trace_) trace_->add(core, at, r);
-            },
-            trace_.has_value());
+        throw sim::input_error("{}: the cards of this design run no firmware", option);
+    return cards;
 }
 
-void firmware_observers::flush(sim::picoseconds now) {
-    if (trace_) trace_->flush(now);
+std::vector<std::string> names_of(const std::vector<nic::lanai_card*>& cards) {
+    std::vector<std::string> names;
+    for (const nic::lanai_card* card : cards) names.emplace_back(card->lanai.name());
+    return names;
+}
+
+}  // namespace
+
+std::unique_ptr<instruction_trace> make_instruction_trace(const trace_options& options, const platform& on,
+                                                          const std::optional<firmware>& image) {
+    const std::vector<std::string> cores = names_of(cards_of(on, image, "--itrace"));
+    return std::make_unique<instruction_trace>(options.itrace, image->image, cores, options.itrace_filter,
+                                               window_of("--itrace", options.itrace_window, on));
+}
+
+firmware_observers::firmware_observers(const trace_options& options, const platform& on,
+                                       const std::optional<firmware>& image, instruction_trace* trace) {
+    if (options.profile.empty() && !trace) return;
+    const std::vector<nic::lanai_card*> cards = cards_of(on, image, "--profile");
+    if (!options.profile.empty())
+        profile_.emplace(image->image, names_of(cards), cards.front()->memory.bytes.get());
+    for (std::size_t core = 0; core < cards.size(); ++core)
+        cards[core]->lanai.on_instruction(
+            [this, core, trace](sim::picoseconds at, const lanai::instruction_record& r) {
+                if (profile_) profile_->add(core, r);
+                if (trace) trace->add(core, at, r);
+            },
+            trace != nullptr);
 }
 
 void firmware_observers::finish(run_phase measured) {
-    flush(sim::never);
     if (profile_) profile_->finish(measured);
 }
 

@@ -328,6 +328,11 @@ TEST(bad_input, outputs) {
                                "--log no/such/folder.log", "--profile no/such/folder.txt"})
         EXPECT_TRUE(
             contains(refusal(vinic, std::string("run pingpong ") + option), "cannot write no/such/folder"));
+    EXPECT_TRUE(contains(refusal(vinic, "run pingpong --pcap a.pcap"), "the name ends in .pcapng"));
+    EXPECT_FALSE(vinic.has("a.pcap"));
+    EXPECT_TRUE(contains(refusal(vinic, "run pingpong --wave a.vcd --itrace i --itrace-from mesage:1"),
+                         "--itrace-from mesage:1: "));
+    EXPECT_FALSE(vinic.has("a.vcd") || vinic.has("i"));
     EXPECT_TRUE(contains(refusal(vinic, "run pingpong --wave a.vcd --log ./a.vcd"),
                          "--wave and --log would both write ./a.vcd"));
 }
