@@ -13,7 +13,12 @@
 
 #include "hw/sim/error.h"
 
-extern "C" int vinic_fst_error;  // fst_io.h
+// fst_io.h
+extern "C" {
+void vinic_fst_begin(void);
+void vinic_fst_wait(void);
+int vinic_fst_failure(void);
+}
 
 namespace vinic::traces {
 
@@ -44,6 +49,7 @@ public:
         fstWriterSetDate(file_.get(), "");
         fstWriterSetTimescale(file_.get(), picosecond_timescale);
         fstWriterSetPackType(file_.get(), FST_WR_PT_LZ4);
+        fstWriterSetParallelMode(file_.get(), 1);
         declare();
     }
 
@@ -78,11 +84,16 @@ protected:
             return put_digits(index, &digit, 1);
         }
         std::array<char, 64> digits;
-        for (unsigned byte = 8 - (width + 7) / 8; byte < 8; ++byte)
-            std::memcpy(digits.data() + 8 * byte, digits_of_byte[bits >> (56 - 8 * byte) & 0xFF].data(), 8);
-        if (floating != 0)
-            for (unsigned bit = 0; bit < width; ++bit)
-                if ((floating >> bit & 1) != 0) digits[63 - bit] = 'z';
+        for (unsigned byte = 8 - (width + 7) / 8; byte < 8; ++byte) {
+            const unsigned shift = 56 - 8 * byte;
+            char* const to = digits.data() + 8 * byte;
+            std::memcpy(to, digits_of_byte[bits >> shift & 0xFF].data(), 8);
+            if (const std::uint64_t none = floating >> shift & 0xFF; none == 0xFF)
+                std::memset(to, 'z', 8);
+            else if (none != 0)
+                for (unsigned bit = 0; bit < 8; ++bit)
+                    if ((none >> bit & 1) != 0) to[7 - bit] = 'z';
+        }
         put_digits(index, digits.data() + 64 - width, width);
     }
     void put_text(std::uint32_t index, std::string_view text) override {
@@ -97,26 +108,30 @@ protected:
         if (held_ < flush_bytes && now - flushed_at_ < flush_interval) return;
         flushed_at_ = now;
         held_ = 0;
+        vinic_fst_wait();
         fstWriterFlushContext(file_.get());
     }
     void finished() override {
+        vinic_fst_wait();
+        check();
         file_.reset();
         check();
     }
 
 private:
     static void* create(const std::string& path) {
-        vinic_fst_error = 0;
+        vinic_fst_begin();
         constexpr int compressed_hierarchy = 1;
         return fstWriterCreate(path.c_str(), compressed_hierarchy);
     }
     /// A file that is not whole stays as far as it is, readable up to a flush. The writer would end it by
     /// what it believes to have written, so it is left alone.
     void check() {
-        if (vinic_fst_error == 0) [[likely]]
+        const int error = vinic_fst_failure();
+        if (error == 0) [[likely]]
             return;
         static_cast<void>(file_.release());
-        throw sim::input_error("{}: cannot be written: {}", path_, std::strerror(vinic_fst_error));
+        throw sim::input_error("{}: cannot be written: {}", path_, std::strerror(error));
     }
     void put_digits(std::uint32_t index, const char* digits, unsigned width) {
         fstWriterEmitValueChange(file_.get(), handles_[index], digits);

@@ -27,12 +27,12 @@ constexpr std::size_t detail_bytes = 16;
 /// Stable, by a key less `from`, least significant digit first. Digits are as few as there can be when what
 /// is counted of one fits into a cache of the first level.
 template <typename T>
-void radix_sort(std::vector<T>& values, std::vector<T>& scratch, std::uint64_t from, unsigned key_bits) {
+void radix_sort(std::span<T> values, std::vector<T>& scratch, std::uint64_t from, unsigned key_bits) {
     constexpr unsigned most_bits = 12;
     const unsigned passes = (key_bits + most_bits - 1) / most_bits;
     const unsigned digit_bits = passes == 0 ? 0 : (key_bits + passes - 1) / passes;
     if (scratch.size() < values.size()) scratch.resize(2 * values.size());
-    std::span<T> source(values), target(scratch.data(), values.size());
+    std::span<T> source = values, target(scratch.data(), values.size());
     for (unsigned pass = 0; pass < passes; ++pass) {
         const unsigned shift = pass * digit_bits;
         const auto digit = [=](const T& v) { return (v.key - from) >> shift & ((1u << digit_bits) - 1); };
@@ -60,15 +60,21 @@ std::vector<sim::probe*> probes_matching(const std::vector<std::string>& globs) 
 
 void recorder::record::append_text_with_fields(std::string& to) const {
     to.append(text);
+    constexpr std::string_view before = "=0x", digits = "0123456789abcdef";
+    const std::size_t begin = to.size();
+    std::size_t most = 0;
+    for (const sim::field& f : fields) most += 1 + f.name.size() + before.size() + 16;
+    to.resize(begin + most);
+    char* last = to.data() + begin;
+    const auto put = [&last](std::string_view part) { last = std::ranges::copy(part, last).out; };
     for (const sim::field& f : fields) {
-        constexpr std::string_view before = "=0x", digits = "0123456789abcdef";
-        std::array<char, before.size() + 16> number;
-        std::ranges::copy(before, number.begin());
+        *last++ = ' ';
+        put(f.name);
+        put(before);
         const int last_bit = std::max(0, static_cast<int>(std::bit_width(f.value)) - 1);
-        char* last = number.data() + before.size();
         for (int bit = last_bit / 4 * 4; bit >= 0; bit -= 4) *last++ = digits[f.value >> bit & 0xF];
-        to.append(1, ' ').append(f.name).append(number.data(), last);
     }
+    to.resize(static_cast<std::size_t>(last - to.data()));
 }
 
 std::string recorder::record::text_with_fields() const {
@@ -98,21 +104,32 @@ void recorder::attach(sim::probe& to) {
 
 void recorder::on_value(const sim::value_probe& p, sim::picoseconds at, std::uint64_t bits,
                         std::uint64_t floating) {
-    pending_.reports.push_back(held(at, bits, floating, index_of(p), record::kind::value, 0u));
+    add(held(at, bits, floating, index_of(p), record::kind::value, 0u));
 }
 
 void recorder::on_span(const sim::span_probe& p, sim::picoseconds begin, sim::picoseconds end,
                        std::string_view what, std::span<const sim::field> fields) {
     const std::uint32_t index = index_of(p);
     const sim::picoseconds from = std::max(begin, end - std::min(end, longest_span));
-    pending_.reports.push_back(held(from, end, begin, index, record::kind::span_begin, keep(what, fields)));
-    pending_.reports.push_back(held(end, 0u, 0u, index, record::kind::span_end, 0u));
+    add(held(from, end, begin, index, record::kind::span_begin, keep(what, fields)));
+    add(held(end, 0u, 0u, index, record::kind::span_end, 0u));
 }
 
 void recorder::on_packet(const sim::packet_probe& p, sim::picoseconds at, std::span<const std::uint8_t> bytes,
                          std::string_view note, std::span<const sim::field> fields) {
-    pending_.reports.push_back(
-        held(at, 0u, 0u, index_of(p), record::kind::packet, keep(note, fields, bytes)));
+    add(held(at, 0u, 0u, index_of(p), record::kind::packet, keep(note, fields, bytes)));
+}
+
+inline void recorder::add(const held& report) {
+    batch& to = pending_;
+    if (to.count == to.reports.size()) [[unlikely]] {
+        constexpr std::size_t few = 1024;
+        to.reports.resize(std::max(few, 2 * to.count));
+        to.order.resize(to.reports.size());
+    }
+    to.reports[to.count] = report;
+    to.order[to.count] = {key_of(report.at, report.probe), static_cast<std::uint32_t>(to.count)};
+    ++to.count;
 }
 
 std::uint32_t recorder::keep(std::string_view text, std::span<const sim::field> fields,
@@ -136,7 +153,7 @@ std::uint32_t recorder::keep(std::string_view text, std::span<const sim::field> 
     return static_cast<std::uint32_t>(at);
 }
 
-recorder::record recorder::record_of(const batch& of, const held& h) {
+inline recorder::record recorder::record_of(const batch& of, const held& h) {
     record r{.what = h.what,
              .probe = h.probe,
              .at = h.what == record::kind::span_begin ? h.floating : h.at,
@@ -146,7 +163,11 @@ recorder::record recorder::record_of(const batch& of, const held& h) {
              .text = {},
              .fields = {},
              .bytes = {}};
-    if (h.what != record::kind::span_begin && h.what != record::kind::packet) return r;
+    if (h.what == record::kind::span_begin || h.what == record::kind::packet) read_detail(r, of, h);
+    return r;
+}
+
+void recorder::read_detail(record& r, const batch& of, const held& h) {
     const std::byte* from = of.details.data() + h.detail;
     detail sizes;
     std::memcpy(&sizes, from, sizeof sizes);
@@ -156,17 +177,19 @@ recorder::record recorder::record_of(const batch& of, const held& h) {
     r.bytes = {reinterpret_cast<const std::uint8_t*>(from), sizes.bytes};
     from += sizes.bytes;
     r.text = {reinterpret_cast<const char*>(from), sizes.text};
-    return r;
 }
 
 void recorder::flush(sim::picoseconds settled) {
     sort_pending();
-    emit_until(settled - std::min(settled, longest_span));
+    told_until_ = probes_.empty() ? settled : settled - std::min(settled, longest_span);
+    emit_until(told_until_);
+    pass(told_until_);
     flushed();
 }
 
 void recorder::finish(sim::picoseconds now) {
     sort_pending();
+    told_until_ = now;
     emit_until(now);
     pass(now);
     finished();
@@ -175,11 +198,8 @@ void recorder::finish(sim::picoseconds now) {
 /// What came since the last time becomes a batch. Not far from sorted already, but large when each
 /// instruction is watched.
 void recorder::sort_pending() {
-    if (pending_.reports.empty()) return;
-    std::vector<position>& order = pending_.order;
-    order.reserve(pending_.reports.size());
-    for (const held& h : pending_.reports)
-        order.push_back({key_of(h.at, h.probe), static_cast<std::uint32_t>(order.size())});
+    if (pending_.count == 0) return;
+    const std::span order(pending_.order.data(), pending_.count);
     constexpr std::size_t few = 512;
     if (order.size() < few) {
         std::ranges::stable_sort(order, {}, &position::key);
@@ -214,9 +234,7 @@ void recorder::emit_until(sim::picoseconds last) {
     }
     const auto done = std::ranges::stable_partition(batches_, [](const batch& b) { return !b.done(); });
     for (batch& b : done) {
-        b.reports.clear();
-        b.order.clear();
-        b.details_end = b.next = 0;
+        b.count = b.details_end = b.next = 0;
         free_.push_back(std::move(b));
     }
     batches_.erase(done.begin(), done.end());
@@ -225,12 +243,27 @@ void recorder::emit_until(sim::picoseconds last) {
 void recorder::emit_run(batch& from, std::uint64_t end) {
     const bool everything = window_.everything();
     while (!from.done() && from.head() < end) {
-        const record r = record_of(from, from.reports[from.order[from.next++].number]);
-        if (everything)
-            emit(r);
+        const held& h = from.reports[from.order[from.next++].number];
+        if (!everything)
+            let_through(record_of(from, h));
+        else if (h.what == record::kind::value)
+            emit_value(h.probe, h.at, h.bits, h.floating);
         else
-            let_through(r);
+            emit(record_of(from, h));
     }
+}
+
+void recorder::emit_value(std::uint32_t probe, sim::picoseconds at, std::uint64_t bits,
+                          std::uint64_t floating) {
+    emit({.what = record::kind::value,
+          .probe = probe,
+          .at = at,
+          .end = at,
+          .bits = bits,
+          .floating = floating,
+          .text = {},
+          .fields = {},
+          .bytes = {}});
 }
 
 void recorder::let_through(const record& r) {

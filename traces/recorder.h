@@ -59,12 +59,20 @@ protected:
     /// Attaches to these probes, in the order of their names, and to those that open and close the window.
     recorder(const std::vector<sim::probe*>& which, window when);
 
+    /// Who watches something else beside the probes: what happened up to then may be shown, all that bounds
+    /// the window was seen. Nothing is held back when nothing was to be seen.
+    sim::picoseconds told_until() const { return told_until_; }
+    const window& shown_window() const { return window_; }
+
     /// By index; what only the window needs comes last and is never emitted.
     const std::vector<const sim::probe*>& probes() const { return probes_; }
     std::uint32_t index_of(const sim::probe& p) const { return indices_[p.number()]; }
 
     /// Inside the window. What the record refers to lives until it returns.
     virtual void emit(const record&) = 0;
+    /// Likewise, of a value: most records are, and who has much to do with them need not look at the rest.
+    virtual void emit_value(std::uint32_t probe, sim::picoseconds at, std::uint64_t bits,
+                            std::uint64_t floating);
     /// Before the window.
     virtual void skipped(const record&) {}
     virtual void window_opened(sim::picoseconds /*at*/) {}
@@ -96,11 +104,11 @@ private:
     /// Reports of one stretch; those before `next` are emitted.
     struct batch {
         std::vector<held> reports;
-        std::vector<position> order;  ///< sorted
+        std::vector<position> order;  ///< sorted, unless it is the pending one
         std::vector<std::byte> details;
-        std::size_t details_end = 0;  ///< what follows in there is room for more
+        std::size_t count = 0, details_end = 0;  ///< what follows in there is room for more
         std::size_t next = 0;
-        bool done() const { return next == order.size(); }
+        bool done() const { return next == count; }
         std::uint64_t head() const { return order[next].key; }
     };
 
@@ -108,7 +116,9 @@ private:
     std::uint32_t keep(std::string_view text, std::span<const sim::field> fields,
                        std::span<const std::uint8_t> bytes = {});
     std::uint64_t key_of(sim::picoseconds at, std::uint32_t probe) const { return at << probe_bits_ | probe; }
+    void add(const held& report);
     static record record_of(const batch&, const held&);
+    static void read_detail(record& to, const batch&, const held&);
     void sort_pending();
     void emit_until(sim::picoseconds last);
     void let_through(const record&);
@@ -119,6 +129,7 @@ private:
     std::vector<std::uint32_t> indices_;  // by the number of the probe
     window window_;
     bool closed_ = false;  // the window, and what emits knows
+    sim::picoseconds told_until_ = 0;
     unsigned probe_bits_ = 0;
     batch pending_;                  // not sorted
     std::vector<position> scratch_;  // for sorting

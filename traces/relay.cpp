@@ -160,23 +160,22 @@ void relay::tell(const stretch& what) const {
     const std::byte* at = what.reports.data();
     const std::byte* const end = at + what.used;
     while (at != end) {
-        heading h;
-        std::memcpy(&h, at, sizeof h);
+        const heading& h = *reinterpret_cast<const heading*>(at);
         at += sizeof h;
-        if (h.what == kind::action)
+        if (h.what == kind::value) {
+            const watched& w = watched_[h.probe];
+            const auto& probe = static_cast<const sim::value_probe&>(*w.what);
+            for (sim::listener* l : w.by) l->on_value(probe, h.at, h.end, h.floating);
+        } else if (h.what == kind::action) {
             what.actions[h.probe]();
-        else
+        } else {
             at = tell(h, at);
+        }
     }
 }
 
 const std::byte* relay::tell(const heading& h, const std::byte* rest) const {
     const watched& w = watched_[h.probe];
-    if (h.what == kind::value) {
-        const auto& probe = static_cast<const sim::value_probe&>(*w.what);
-        for (sim::listener* l : w.by) l->on_value(probe, h.at, h.end, h.floating);
-        return rest;
-    }
     const std::span fields(reinterpret_cast<const sim::field*>(rest), h.fields);
     rest += fields.size_bytes();
     const std::string_view text(reinterpret_cast<const char*>(rest), h.text);

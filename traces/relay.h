@@ -75,6 +75,7 @@ private:
     void check();
     void work();
     void tell(const stretch&) const;
+    /// A span or a packet.
     const std::byte* tell(const heading&, const std::byte* rest) const;
 
     std::vector<watched> watched_;  // by the number of the probe

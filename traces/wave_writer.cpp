@@ -43,7 +43,7 @@ wave_writer::wave_writer(const wave_view& what) : recorder(what.probes, what.whe
         sorted.push_back(std::move(signals_[i]));
     }
     signals_ = std::move(sorted);
-    shown_.resize(signals_.size());
+    for (const signal& s : signals_) shown_.push_back({.what = s.what, .states = s.states, .text = {}});
     signal_of_probe_.assign(place.begin(), place.begin() + static_cast<std::ptrdiff_t>(what.probes.size()));
     for (std::size_t i = 0; i < what.clocks.size(); ++i)
         clocks_.push_back({what.clocks[i].domain, place[what.probes.size() + i], 0, 0});
@@ -69,13 +69,10 @@ void wave_writer::declare() {
 bool wave_writer::update(shown& s, const record& r) {
     switch (r.what) {
         case record::kind::value:
-            if (s.known && s.bits == r.bits && s.floating == r.floating) return false;
-            s.known = true;
-            s.bits = r.bits;
-            s.floating = r.floating;
-            return true;
+            return update_value(s, r.bits, r.floating);
         case record::kind::span_begin:
             ++s.open_spans;
+            if (r.fields.empty()) return update_text(s, r.text);
             text_.clear();
             r.append_text_with_fields(text_);
             return update_text(s, text_);
@@ -87,6 +84,14 @@ bool wave_writer::update(shown& s, const record& r) {
     return false;
 }
 
+inline bool wave_writer::update_value(shown& s, std::uint64_t bits, std::uint64_t floating) {
+    if (s.known && s.bits == bits && s.floating == floating) return false;
+    s.known = true;
+    s.bits = bits;
+    s.floating = floating;
+    return true;
+}
+
 bool wave_writer::update_text(shown& s, std::string_view text) {
     if (s.known && s.text == text) return false;
     s.known = true;
@@ -95,14 +100,19 @@ bool wave_writer::update_text(shown& s, std::string_view text) {
 }
 
 void wave_writer::put(std::uint32_t index) {
-    const signal& what = signals_[index];
     const shown& s = shown_[index];
-    if (what.what == form::bits)
-        put_bits(index, s.bits, s.floating);
-    else if (what.states.empty())
+    if (s.what == form::text && s.states.empty())
         put_text(index, s.text);
-    else if (s.bits < what.states.size())
-        put_text(index, what.states[s.bits]);
+    else
+        put_value(index);
+}
+
+inline void wave_writer::put_value(std::uint32_t index) {
+    const shown& s = shown_[index];
+    if (s.what == form::bits)
+        put_bits(index, s.bits, s.floating);
+    else if (s.bits < s.states.size())
+        put_text(index, s.states[s.bits]);
     else
         put_text(index, std::to_string(s.bits));
 }
@@ -133,6 +143,14 @@ void wave_writer::emit(const record& r) {
         put_event(index);
     else
         put(index);
+}
+
+void wave_writer::emit_value(std::uint32_t probe, sim::picoseconds at, std::uint64_t bits,
+                             std::uint64_t floating) {
+    const std::uint32_t index = signal_of_probe_[probe];
+    if (!update_value(shown_[index], bits, floating)) return;
+    advance(at);
+    put_value(index);
 }
 
 void wave_writer::skipped(const record& r) { update(shown_[signal_of_probe_[r.probe]], r); }

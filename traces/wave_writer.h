@@ -58,6 +58,8 @@ protected:
     virtual void put_event(std::uint32_t signal) = 0;
 
     void emit(const record&) override;
+    void emit_value(std::uint32_t probe, sim::picoseconds at, std::uint64_t bits,
+                    std::uint64_t floating) override;
     void skipped(const record&) override;
     void window_opened(sim::picoseconds at) override;
     void window_closed(sim::picoseconds at) override;
@@ -65,6 +67,8 @@ protected:
 private:
     /// What a signal shows.
     struct shown {
+        form what;
+        std::span<const char* const> states;
         bool known = false;
         std::uint64_t bits = 0, floating = 0;
         std::string text;
@@ -78,8 +82,10 @@ private:
     };
 
     bool update(shown& s, const record&);
-    bool update_text(shown& s, std::string_view text);
+    static bool update_value(shown& s, std::uint64_t bits, std::uint64_t floating);
+    static bool update_text(shown& s, std::string_view text);
     void put(std::uint32_t signal);
+    void put_value(std::uint32_t signal);
     void advance(sim::picoseconds to) {
         if (!clocks_.empty()) tick(to);
         mark(to);

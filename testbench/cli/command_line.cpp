@@ -105,6 +105,24 @@ void add_wave_options(CLI::App& verb, trace_options& to) {
         ->needs(wave);
 }
 
+void add_itrace_options(CLI::App& verb, trace_options& to) {
+    CLI::Option* const itrace =
+        verb.add_option("--itrace", to.itrace, "Every instruction of the firmware, a line each")
+            ->type_name("FILE");
+    const auto add_filter = [&](const char* name, std::vector<std::string>& what, const char* help,
+                                const char* type) {
+        verb.add_option(name, what, help)->type_name(type)->allow_extra_args(false)->needs(itrace);
+    };
+    add_filter("--itrace-node", to.itrace_filter.cores,
+               "Only of these nodes or cores, as in node0 or '*.lanai'; may be repeated", "GLOB");
+    add_filter("--itrace-function", to.itrace_filter.functions,
+               "Only in these functions, as in '*poll*'; may be repeated", "GLOB");
+    add_filter("--itrace-address", to.itrace_filter.addresses,
+               "Only at this address or in this range of them, as in 0x1234-0x1300; may be repeated",
+               "FIRST[-LAST]");
+    add_window_options(verb, itrace, to.itrace_window);
+}
+
 void add_trace_options(CLI::App& verb, trace_options& to) {
     CLI::Option* stats = verb.add_option("--stats", to.statistics,
                                          "Statistics of every module, of what is measured and of the whole "
@@ -152,23 +170,7 @@ void add_trace_options(CLI::App& verb, trace_options& to) {
                     "Firmware's cycles per function and source line, of what is measured: to FILE and, as "
                     "stacks for flame graphs, to FILE.folded; or printed")
         ->type_name("[FILE.txt]");
-    CLI::Option* itrace =
-        verb.add_option("--itrace", to.itrace, "Every instruction of the firmware, a line each")
-            ->type_name("FILE");
-    verb.add_option("--itrace-node", to.itrace_filter.core, "Only of cores of this name (* and ? allowed)")
-        ->type_name("GLOB")
-        ->needs(itrace);
-    verb.add_option("--itrace-function", to.itrace_filter.function, "Only in functions of this name")
-        ->type_name("GLOB")
-        ->needs(itrace);
-    const auto add_time = [&](const char* name, sim::picoseconds& time, const char* help) {
-        verb.add_option_function<std::string>(
-                name, [&time, name](const std::string& text) { time = parse_time(text, name); }, help)
-            ->type_name("TIME")
-            ->needs(itrace);
-    };
-    add_time("--itrace-from", to.itrace_filter.from, "Only from then on, as in 20ms");
-    add_time("--itrace-to", to.itrace_filter.to, "Only until then");
+    add_itrace_options(verb, to);
 }
 
 void add_simulation_options(CLI::App& verb, simulation_options& to) {

@@ -4,17 +4,19 @@
 #include <vector>
 
 #include "hw/sim/error.h"
+#include "testbench/cli/window.h"
 
 namespace vinic::testbench {
 
 namespace {
 
-bool wanted(const trace_options& options) { return !options.profile.empty() || !options.itrace.empty(); }
-
-std::vector<nic::lanai_core*> cores_of(const platform& on) {
+std::vector<nic::lanai_core*> cores_of(const platform& on, const std::optional<firmware>& image,
+                                       const char* option) {
     std::vector<nic::lanai_core*> cores;
     for (const auto& one : on.nodes())
         if (one->nic->core()) cores.push_back(one->nic->core());
+    if (cores.empty() || !image)
+        throw sim::input_error("{}: the cards of this design run no firmware", option);
     return cores;
 }
 
@@ -26,38 +28,29 @@ std::vector<std::string> names_of(const std::vector<nic::lanai_core*>& cores) {
 
 }  // namespace
 
-void firmware_observers::check(const trace_options& options, const platform& on,
-                               const std::optional<firmware>& image) {
-    if (!wanted(options)) return;
-    const auto cores = cores_of(on);
-    if (cores.empty() || !image)
-        throw sim::input_error("{}: the cards of this design run no firmware",
-                               options.profile.empty() ? "--itrace" : "--profile");
-    if (!options.itrace.empty()) check_filter(options.itrace_filter, image->image, names_of(cores));
+std::unique_ptr<instruction_trace> make_instruction_trace(const trace_options& options, const platform& on,
+                                                          const std::optional<firmware>& image) {
+    const std::vector<std::string> cores = names_of(cores_of(on, image, "--itrace"));
+    return std::make_unique<instruction_trace>(options.itrace, image->image, cores, options.itrace_filter,
+                                               window_of("--itrace", options.itrace_window, on));
 }
 
 firmware_observers::firmware_observers(const trace_options& options, const platform& on,
-                                       const std::optional<firmware>& image) {
-    if (!wanted(options)) return;
-    const auto cores = cores_of(on);
-    const auto names = names_of(cores);
-    if (!options.profile.empty()) profile_.emplace(image->image, names, cores.front()->memory_bytes());
-    if (!options.itrace.empty()) trace_.emplace(options.itrace, image->image, names, options.itrace_filter);
+                                       const std::optional<firmware>& image, instruction_trace* trace) {
+    if (options.profile.empty() && !trace) return;
+    const std::vector<nic::lanai_core*> cores = cores_of(on, image, "--profile");
+    if (!options.profile.empty())
+        profile_.emplace(image->image, names_of(cores), cores.front()->memory_bytes());
     for (std::size_t core = 0; core < cores.size(); ++core)
         cores[core]->on_instruction(
-            [this, core](sim::picoseconds at, const lanai::instruction_record& r) {
+            [this, core, trace](sim::picoseconds at, const lanai::instruction_record& r) {
                 if (profile_) profile_->add(core, r);
-                if (trace_) trace_->add(core, at, r);
+                if (trace) trace->add(core, at, r);
             },
-            trace_.has_value());
-}
-
-void firmware_observers::flush(sim::picoseconds now) {
-    if (trace_) trace_->flush(now);
+            trace != nullptr);
 }
 
 void firmware_observers::finish(run_phase measured) {
-    flush(sim::never);
     if (profile_) profile_->finish(measured);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -12,19 +13,18 @@
 
 namespace vinic::testbench {
 
+/// What --itrace asks for; `image` must outlive it. Throws input_error when the cards run no firmware, or
+/// when a filter lets nothing through.
+std::unique_ptr<instruction_trace> make_instruction_trace(const trace_options& options, const platform& on,
+                                                          const std::optional<firmware>& image);
+
 /// What watches the instructions of all cores, as the options of a run ask.
 class firmware_observers {
 public:
-    /// Throws input_error where the options ask for what is not there.
-    static void check(const trace_options& options, const platform& on, const std::optional<firmware>& image);
+    /// `trace`: of make_instruction_trace; null: none.
+    firmware_observers(const trace_options& options, const platform& on, const std::optional<firmware>& image,
+                       instruction_trace* trace);
 
-    /// Of options that have been checked.
-    firmware_observers(const trace_options& options, const platform& on,
-                       const std::optional<firmware>& image);
-
-    bool record() const { return trace_.has_value(); }
-    /// When all cores have committed.
-    void flush(sim::picoseconds now);
     /// The instructions that follow belong to that phase of the run.
     void enter(run_phase phase) {
         if (profile_) profile_->enter(phase);
@@ -35,7 +35,6 @@ public:
 
 private:
     std::optional<testbench::profile> profile_;
-    std::optional<instruction_trace> trace_;
 };
 
 }  // namespace vinic::testbench

@@ -9,6 +9,7 @@
 #include "hw/sim/error.h"
 #include "hw/sim/probe.h"
 #include "hw/sim/simulation.h"
+#include "testbench/cli/firmware_observers.h"
 #include "testbench/cli/wave.h"
 #include "testbench/cli/window.h"
 #include "traces/log_writer.h"
@@ -43,13 +44,20 @@ traces::cable_map cables_of(const link::fabric& network) {
 
 }  // namespace
 
-observers::observers(const trace_options& options, const platform& of) {
+observers::observers(const trace_options& options, const platform& of, const std::optional<firmware>& image) {
     // What is wrong with options shows before anything is written.
     const traces::window log_window = window_of("--log", options.log_window, of),
                          pcap_window = window_of("--pcap", options.pcap_window, of),
                          timeline_window = window_of("--timeline", options.timeline_window, of);
     const std::vector<std::string> log_scopes =
         options.log.empty() ? std::vector<std::string>{} : logged(options.log_scopes);
+    std::optional<traces::wave_view> wave;
+    if (!options.wave.empty()) wave = wave_view_of(options, of);
+    if (!options.itrace.empty()) {
+        auto instructions = make_instruction_trace(options, of, image);
+        instructions_ = instructions.get();
+        add("--itrace", std::move(instructions));
+    }
     // First, so that it knows what a report means when the recorders that ask it get the same one.
     const bool follows = options.account || options.account_message != 0 || !options.svg.empty();
     if (follows || !options.pcap.empty() || !options.timeline.empty()) account_.emplace();
@@ -59,7 +67,7 @@ observers::observers(const trace_options& options, const platform& of) {
     }
     if (options.account) use_.emplace();
     const traces::cable_map cables = cables_of(of.fabric());
-    if (!options.wave.empty()) record_wave(options, of);
+    if (wave) record_wave(options, *wave);
     if (!options.log.empty())
         add("--log", std::make_unique<traces::log_writer>(options.log, log_scopes, log_window));
     if (!options.pcap.empty())
@@ -80,8 +88,7 @@ void observers::add(const std::string& option, std::unique_ptr<traces::recorder>
     options_.push_back(option);
 }
 
-void observers::record_wave(const trace_options& options, const platform& of) {
-    const traces::wave_view view = wave_view_of(options, of);
+void observers::record_wave(const trace_options& options, const traces::wave_view& view) {
     add("--wave", make_wave(options.wave, view));
     if (options.gtkw.empty()) return;
     const std::string filter = std::filesystem::read_symlink("/proc/self/exe").string() + " disassemble";
@@ -100,13 +107,16 @@ observers::~observers() {
 
 void observers::flush(sim::picoseconds now) {
     if (!relay_) return;
+    if (instructions_) relay_->then([to = instructions_, from = instructions_->take()] { to->give(from); });
     relay_->then([this, settled = sim::simulation::current().settled(now)] {
         for (const auto& recorder : recorders_) recorder->flush(settled);
     });
+    if (instructions_) relay_->wait();  // what it was given is not bounded otherwise
 }
 
 void observers::finish() {
     if (!relay_ || relay_->broken() || std::exchange(finished_, true)) return;
+    if (instructions_) relay_->then([to = instructions_, from = instructions_->take()] { to->give(from); });
     relay_->then([this, now = sim::now()] {
         for (const auto& recorder : recorders_) recorder->finish(now);
     });

@@ -56,6 +56,7 @@ struct trace_options {
     std::string profile;  ///< may be "-"
     std::string itrace;
     instruction_filter itrace_filter;
+    window_text itrace_window;
 };
 
 /// What every verb that simulates takes.

@@ -99,6 +99,14 @@ void print_without_report(const simulation_options& options, const subject& what
     print_failed_checks(found.failed_checks());
 }
 
+/// A file's form follows its suffix; a name without one promises nothing.
+void check_suffix(const std::string& option, const std::string& place, const std::string& suffix) {
+    const std::string given = std::filesystem::path(place).extension().string();
+    if (!given.empty() && given != suffix)
+        throw sim::input_error("{} {}: this form of file is not written; the name ends in {}", option, place,
+                               suffix);
+}
+
 }  // namespace
 
 output_places::output_places(const simulation_options& options) {
@@ -112,6 +120,10 @@ output_places::output_places(const simulation_options& options) {
                     {"--itrace", options.itrace},
                     {"--svg", options.svg},
                     {"--stats", options.statistics}});
+    check_suffix("--gtkw", options.gtkw, ".gtkw");
+    check_suffix("--pcap", options.pcap, ".pcapng");
+    check_suffix("--timeline", options.timeline, ".json");
+    check_suffix("--svg", options.svg, ".svg");
     check_writable(options.wave);
     check_writable(options.gtkw);
     check_writable(options.log);
@@ -130,16 +142,11 @@ output_places::output_places(const simulation_options& options) {
 status simulate(const simulation_options& options, const subject& what, const design& on,
                 const std::optional<firmware>& image, platform& built, results& found, output_places& to,
                 std::chrono::steady_clock::time_point started, const interrupt_guard& interrupt) {
-    firmware_observers::check(options, built, image);
-    observers watching(options, built);
-    firmware_observers cores(options, built, image);
+    observers watching(options, built, image);
+    firmware_observers cores(options, built, image, watching.instructions());
 
     runner driver(built, started);
-    if (watching.record() || cores.record())
-        driver.between_stretches([&](sim::picoseconds now) {
-            watching.flush(now);
-            cores.flush(now);
-        });
+    if (watching.record()) driver.between_stretches([&](sim::picoseconds now) { watching.flush(now); });
     statistics_series series(built.simulation());
     if (options.statistics_every)
         driver.stop_every(*options.statistics_every, [&](sim::picoseconds now) { series.add(now); });
@@ -162,7 +169,7 @@ status simulate(const simulation_options& options, const subject& what, const de
         if (options.statistics_every) series.add(sim::now());
         if (phases) counted.end(phases->entered(), sim::now());
         watching.finish();
-        cores.finish(phases ? phases->measured() : run_phase::set_up);
+        if (phases) cores.finish(phases->measured());
         if (end == ending::deadlock || end == ending::no_progress) report_deadlock(built, end);
         if (end == ending::interrupted) throw interrupted(fmt::format("interrupted at {} ps", sim::now()));
     } catch (...) {

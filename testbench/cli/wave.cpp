@@ -14,6 +14,9 @@
 namespace vinic::testbench {
 
 traces::wave_view wave_view_of(const trace_options& options, const platform& of) {
+    const std::string& file = options.wave;
+    if (!file.ends_with(".fst") && !file.ends_with(".vcd") && file != "-")
+        throw sim::input_error("--wave {}: the name of a waveform ends in .fst or .vcd", file);
     traces::wave_view view;
     view.when = window_of("--wave", options.wave_window, of);
     const auto& probes = sim::simulation::current().probes();
@@ -35,10 +38,7 @@ traces::wave_view wave_view_of(const trace_options& options, const platform& of)
 }
 
 std::unique_ptr<traces::wave_writer> make_wave(const std::string& file, const traces::wave_view& view) {
-    const bool fst = file.ends_with(".fst");
-    if (!fst && !file.ends_with(".vcd") && file != "-")
-        throw sim::input_error("--wave {}: the name of a waveform ends in .fst or .vcd", file);
-    if (fst) return traces::make_fst_writer(file, view);
+    if (file.ends_with(".fst")) return traces::make_fst_writer(file, view);
     return std::make_unique<traces::vcd_writer>(file, view);
 }
 

@@ -21,10 +21,10 @@ double mean_of(const std::vector<sim::picoseconds>& times) {
            static_cast<double>(times.size());
 }
 
-/// The smallest value that `percent` of all do not exceed.
-sim::picoseconds quantile(const std::vector<sim::picoseconds>& sorted, std::uint64_t percent) {
-    const std::size_t rank = (sorted.size() * percent + 99) / 100;
-    return sorted[std::max<std::size_t>(rank, 1) - 1];
+/// Where the smallest value that `percent` of all do not exceed stands in order.
+std::ptrdiff_t rank_of(std::uint64_t percent, std::size_t count) {
+    const std::size_t rank = (count * percent + 99) / 100;
+    return static_cast<std::ptrdiff_t>(std::max<std::size_t>(rank, 1) - 1);
 }
 
 double percent_of(sim::picoseconds part, sim::picoseconds all) {
@@ -67,13 +67,12 @@ void account_report::collect(size_account& of) {
 json account_report::statistics_of(const std::string& name, std::vector<sim::picoseconds> times) {
     const sim::picoseconds last = times.back();
     const double mean = mean_of(times);
-    std::ranges::sort(times);
-    return {{"stage", name},
-            {"last_ps", last},
-            {"mean_ps", mean},
-            {"median_ps", quantile(times, 50)},
-            {"p99_ps", quantile(times, 99)},
-            {"maximum_ps", times.back()}};
+    const auto median = times.begin() + rank_of(50, times.size()),
+               p99 = times.begin() + rank_of(99, times.size());
+    std::ranges::nth_element(times, p99);
+    if (median != p99) std::nth_element(times.begin(), median, p99);
+    return {{"stage", name},        {"last_ps", last}, {"mean_ps", mean},
+            {"median_ps", *median}, {"p99_ps", *p99},  {"maximum_ps", *std::max_element(p99, times.end())}};
 }
 
 json account_report::rows_of(const size_account& of, const std::map<traces::stage, row>& rows) {
