@@ -92,7 +92,8 @@ BENCHMARK_CAPTURE(blocks, rtl_free_running, bus::implementation::rtl, false);
 void characters(benchmark::State& state) {
     sim::simulation simulation;
     rtl::framer_block framer("framer");
-    rtl::deframer_block deframer("deframer", 56, 40);
+    rtl::deframer_block deframer("deframer");
+    deframer.set_thresholds(56, 40);
     std::uint64_t clocks = 0, offered = 0;
     rtl::framer_block::outputs before;
     for (auto _ : state) {
