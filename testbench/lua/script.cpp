@@ -16,12 +16,22 @@ namespace vinic::testbench {
 
 namespace {
 
+/// Pushes a text of the error on top, which may be any value: what its __tostring says, if that says
+/// something.
+void push_text(lua_State* L) {
+    const char* const type = luaL_typename(L, -1);
+    if (lua_type(L, -1) == LUA_TSTRING) return lua_pushvalue(L, -1);
+    if (luaL_getmetafield(L, -1, "__tostring") != LUA_TNIL) {
+        lua_pushvalue(L, -2);
+        if (lua_pcall(L, 1, 1, 0) == LUA_OK && lua_type(L, -1) == LUA_TSTRING) return;
+        lua_pop(L, 1);
+    }
+    lua_pushfstring(L, "error object is a %s value", type);
+}
+
 /// Replaces the error on top of `L` by its text and the way there, as `thread` still has it.
 void explain(lua_State* L, lua_State* thread) {
-    if (lua_type(L, -1) != LUA_TSTRING && !luaL_getmetafield(L, -1, "__tostring"))
-        lua_pushfstring(L, "error object is a %s value", luaL_typename(L, -1));
-    else
-        luaL_tolstring(L, -1, nullptr);
+    push_text(L);
     luaL_traceback(L, thread, lua_tostring(L, -1), L == thread ? 1 : 0);
 }
 
@@ -127,7 +137,7 @@ void script::raise() {
     if (failure_) std::rethrow_exception(failure_);
     std::size_t size = 0;
     const char* text = lua_tolstring(state_, -1, &size);
-    throw sim::input_error("{}", std::string_view(text, size));
+    throw sim::input_error("{}", text ? std::string_view(text, size) : "the script failed without a text");
 }
 
 std::vector<workload_process> script::processes() {

@@ -262,6 +262,24 @@ TEST(bad_input, scripts) {
     EXPECT_TRUE(contains(late, "late.lua:5: in function")) << late;
 }
 
+// An error may be any value: its own text is shown, never an address.
+TEST(bad_input, scripts_whose_error_is_no_text) {
+    const program vinic;
+    const std::pair<const char*, const char*> errors[] = {
+        {"{code = 1}", "error object is a table value"},
+        {"nil", "error object is a nil value"},
+        {"setmetatable({}, {__tostring = function() return 'out of cells' end})", "out of cells"},
+        {"setmetatable({}, {__tostring = function() error('again') end})", "error object is a table value"},
+        {"setmetatable({}, {__tostring = 7})", "error object is a table value"}};
+    for (const auto& [error, says] : errors)
+        for (const auto& [begin, end] : {std::pair("", ""), std::pair("process(0, function() ", " end)")}) {
+            vinic.write("odd.lua", begin + std::string("error(") + error + ")" + end + "\n");
+            const std::string said = refusal(vinic, "run odd.lua", false);
+            EXPECT_TRUE(contains(said, says)) << error << ": " << said;
+            EXPECT_FALSE(contains(said, "0x")) << error << ": " << said;
+        }
+}
+
 TEST(bad_input, scripts_that_collect_without_end) {
     const program vinic;
     const std::string collect =
