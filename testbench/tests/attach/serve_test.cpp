@@ -7,6 +7,7 @@
 #include <set>
 
 #include "testbench/tests/testbench/program.h"
+#include "vipl/attach/channel.h"
 
 namespace vinic::testbench {
 namespace {
@@ -135,10 +136,9 @@ TEST(serve, a_program_without_its_simulator_and_one_of_another_version_are_told_
     const outcome run =
         vinic.run("serve --socket s -n 1",
                   "{ " + later("0.3", "", programs + "stranger_vipl > answer") + " }; timeout -s INT 2");
-    EXPECT_EQ(vinic.read("answer"),
-              "the program's libvipl speaks version 4711, the simulator version 2: use the libvipl that "
-              "comes with this "
-              "vinic\n");
+    EXPECT_EQ(vinic.read("answer"), "the program's libvipl speaks version 4711, the simulator version " +
+                                        std::to_string(vipl::attach::protocol_version) +
+                                        ": use the libvipl that comes with this vinic\n");
 }
 
 // Programs, and what they have started, go with a simulator that is interrupted.

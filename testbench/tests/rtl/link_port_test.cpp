@@ -158,8 +158,11 @@ INSTANTIATE_TEST_SUITE_P(seeds, link_port_rtl, testing::Range<std::uint64_t>(1, 
 TEST(link_port_rtl_block, a_link_that_is_not_myrinet_is_refused) {
     for (const auto& [name, value] : link::bench::settings{
              {"link.crc8", "false"}, {"link.gap_bytes", "12"}, {"link.flow_control", "false"}}) {
-        link::bench b(link::topology::back_to_back(), {{"port.impl", "rtl"}, {name, value}});
-        EXPECT_THROW(b.run(), sim::input_error) << name;
+        const auto run = [&] {
+            link::bench b(link::topology::back_to_back(), {{"port.impl", "rtl"}, {name, value}});
+            b.run();
+        };
+        EXPECT_THROW(run(), sim::input_error) << name;
     }
 }
 
