@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <fstapi.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -61,8 +62,17 @@ void change(void* to, std::uint64_t at, fstHandle handle, const unsigned char* v
                                    {reinterpret_cast<const char*>(value), length});
 }
 
+/// A loop in a damaged file ends with the process's time, of which no whole file needs so much.
+void limit_time(std::uint64_t bytes) {
+    constexpr std::uint64_t bytes_in_a_second = 2000;
+    const rlim_t seconds = 1 + bytes / bytes_in_a_second;
+    const rlimit limit{.rlim_cur = seconds, .rlim_max = seconds};
+    ::setrlimit(RLIMIT_CPU, &limit);
+}
+
 /// The body of the process that reads.
-[[noreturn]] void read_and_send(const std::string& path, int descriptor) {
+[[noreturn]] void read_and_send(const std::string& path, std::uint64_t bytes, int descriptor) {
+    limit_time(bytes);
     std::atexit([] { ::_exit(EXIT_FAILURE); });  // the reader's way out
     if (const int nowhere = ::open("/dev/null", O_WRONLY); nowhere >= 0) ::dup2(nowhere, STDERR_FILENO);
     sender to(descriptor);
@@ -86,14 +96,14 @@ void change(void* to, std::uint64_t at, fstHandle handle, const unsigned char* v
 /// That process, and what it says; ended with this object.
 class reading_process {
 public:
-    explicit reading_process(const std::string& path) {
+    reading_process(const std::string& path, std::uint64_t bytes) {
         int ends[2];
         std::fflush(nullptr);  // what is buffered is not the other process's to write
         if (::pipe2(ends, O_CLOEXEC) != 0 || (process_ = ::fork()) < 0)
             throw sim::input_error("{}: no process to read it in", path);
         if (process_ == 0) {
             ::close(ends[0]);
-            read_and_send(path, ends[1]);
+            read_and_send(path, bytes, ends[1]);
         }
         ::close(ends[1]);
         from_.reset(::fdopen(ends[0], "rb"));
@@ -136,8 +146,10 @@ void read_fst(
     // No way of packing makes a byte of so many changes; a loop in the file does.
     constexpr std::uint64_t most_in_a_byte = 2000;
     std::error_code none;
-    const std::uint64_t most = most_in_a_byte * std::filesystem::file_size(path, none);
-    reading_process reader(path);
+    const std::uint64_t bytes =
+        std::filesystem::exists(path, none) ? std::filesystem::file_size(path, none) : 0;
+    const std::uint64_t most = most_in_a_byte * bytes;
+    reading_process reader(path, bytes);
     bool opened = false;
     std::uint64_t changes = 0, signals = 0;
     message header{};

@@ -364,12 +364,16 @@ TEST(bad_input, outputs) {
                                "--log no/such/folder.log", "--profile no/such/folder.txt"})
         EXPECT_TRUE(
             contains(refusal(vinic, std::string("run pingpong ") + option), "cannot write no/such/folder"));
-    fs::create_symlink("loop.vcd", vinic.folder() / "loop.vcd");
-    const std::string long_name = std::string(300, 'a') + ".vcd";
-    for (const char* option : {"--wave", "--log", "--pcap", "--timeline", "--itrace", "--svg"})
-        for (const std::string& place : {std::string("loop.vcd"), long_name})
+    const std::pair<const char*, const char*> files[] = {{"--wave", ".vcd"},    {"--log", ".log"},
+                                                         {"--pcap", ".pcapng"}, {"--timeline", ".json"},
+                                                         {"--itrace", ".txt"},  {"--svg", ".svg"}};
+    for (const auto& [option, suffix] : files) {
+        const std::string loop = std::string("loop") + suffix;
+        fs::create_symlink(loop, vinic.folder() / loop);
+        for (const std::string& place : {loop, std::string(300, 'a') + suffix})
             EXPECT_TRUE(contains(refusal(vinic, std::string("run pingpong ") + option + " " + place),
                                  "cannot write " + place));
+    }
     EXPECT_TRUE(contains(refusal(vinic, "run pingpong --pcap a.pcap"), "the name ends in .pcapng"));
     EXPECT_FALSE(vinic.has("a.pcap"));
     EXPECT_TRUE(contains(refusal(vinic, "run pingpong --wave a.vcd --itrace i --itrace-from mesage:1"),
