@@ -217,6 +217,13 @@ public:
             what();
         });
     }
+    /// The same, but after all that this edge is going to bring on the bus.
+    void late_in_clock(std::uint64_t n, std::function<void()> what) {
+        at_clock(n, [what = std::move(what)] {
+            for (int deltas = 0; deltas < 20; ++deltas) sc_core::wait(sc_core::SC_ZERO_TIME);
+            what();
+        });
+    }
     std::uint64_t clock_of(sim::picoseconds t) const { return bus->properties().clock.edge_at_or_before(t); }
     void run() { sc_core::sc_start(); }
 

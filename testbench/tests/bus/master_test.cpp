@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "testbench/tests/bus/bus_fixture.h"
+#include "testbench/tests/rtl/event_log.h"
 
 namespace vinic::bus {
 namespace {
@@ -311,6 +312,36 @@ TEST(master, split_read_rates_of_facts_c2) {
             EXPECT_NEAR(static_cast<double>(sizes[i] * 1'000'000 / (table_clocks * 7500)),
                         static_cast<double>(r.mbytes[i]), 1.0);
         }
+    }
+}
+
+/// Two reads of one master, of which one only may be split, and a write; the second read is given to the
+/// master at an edge, before or after what that edge brings.
+rtl::test::events second_read(std::uint64_t clock, bool late) {
+    bench b(with(pcix_133, {{"m.max_outstanding_splits", "1"}, {"bus.parking", "none"}}));
+    auto& m = b.add_master("m", 1);
+    b.add_target("own", 0x10'0000, 4096, 1, 0, true, &m);
+    b.add_splitter("host", 0, 1 << 20, 9, 12);
+    rtl::test::event_log log;
+    recorder_client client;
+    std::vector<std::uint8_t> first(700), second(64), third(16);
+    auto a = make_job(job::kind::read, 0, first, client);
+    auto write = make_job(job::kind::write, 0x8000, third, client);
+    auto read = make_job(job::kind::read, 0x4000, second, client);
+    b.at_clock(0, [&] { m.start(a); });
+    b.at_clock(20, [&] { m.start(write); });
+    const auto start = [&] { m.start(read); };
+    late ? b.late_in_clock(clock, start) : b.at_clock(clock, start);
+    b.run();
+    EXPECT_EQ(client.done, std::vector<job_status>(3, job_status::done));
+    return std::move(log.seen);
+}
+
+TEST(master, what_comes_at_an_edge_is_done_in_the_same_clock_whoever_is_woken_first) {
+    for (std::uint64_t clock = 1; clock < 120; ++clock) {
+        SCOPED_TRACE(clock);
+        rtl::test::expect_same(second_read(clock, false), second_read(clock, true));
+        if (HasFatalFailure()) return;
     }
 }
 

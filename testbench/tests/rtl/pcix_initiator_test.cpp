@@ -189,7 +189,9 @@ private:
     void next(master& by, sim::picoseconds later) {
         if (left_ == 0) return;
         --left_;
-        at(sim::now() + later, [this, &by] { start(by); });
+        const sim::clock_domain& clock = bench_.bus->properties().clock;
+        const sim::picoseconds when = sim::now() + later;
+        at(random_.below(2) != 0 ? clock.edge(clock.edge_at_or_after(when)) : when, [this, &by] { start(by); });
     }
     void start(master& by) {
         // The RTL takes one job in a clock.
@@ -306,6 +308,38 @@ test::events abort_long_jobs(implementation how) {
 
 TEST(pcix_initiator_block, jobs_of_16_mb_fail_in_the_clock_of_the_model) {
     test::expect_same(abort_long_jobs(implementation::model), abort_long_jobs(implementation::rtl));
+}
+
+/// A read that comes at an edge, while another one of this master is under way, is split or is completed.
+test::events second_read(implementation how, std::uint64_t clock, bool late) {
+    bus::test::bench b({{"bus.kind", "pcix"},
+                        {"bus.clock_mhz", "133"},
+                        {"bus.parking", "none"},
+                        {"dma.max_outstanding_splits", "1"}});
+    master& dma = b.add_master("dma", 3, how);
+    b.add_target("completions", 0x10'0000, 4096, 3, 0, true, &dma);
+    b.add_splitter("host", 0, 1 << 20, 9, 12);
+    test::event_log log;
+    bus::test::recorder_client client;
+    std::vector<std::uint8_t> first(700), second(64);
+    job a{.what = job::kind::read, .address = 0, .bytes = first, .client = &client};
+    job read{.what = job::kind::read, .address = 0x4000, .bytes = second, .client = &client};
+    b.at_clock(0, [&] { dma.start(a); });
+    const auto start = [&] { dma.start(read); };
+    late ? b.late_in_clock(clock, start) : b.at_clock(clock, start);
+    b.run();
+    EXPECT_EQ(client.done, std::vector<job_status>(2, job_status::done));
+    return std::move(log.seen);
+}
+
+TEST(pcix_initiator_block, what_comes_at_an_edge_is_done_in_the_clock_of_the_model) {
+    for (std::uint64_t clock = 1; clock < 120; ++clock)
+        for (const bool late : {false, true}) {
+            SCOPED_TRACE(clock);
+            test::expect_same(second_read(implementation::model, clock, false),
+                              second_read(implementation::rtl, clock, late));
+            if (HasFatalFailure()) return;
+        }
 }
 
 TEST(pcix_initiator_block, what_it_cannot_do_is_an_error_of_the_model) {
