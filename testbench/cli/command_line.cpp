@@ -433,8 +433,7 @@ void add_vibe(CLI::App& program, request& to) {
         ->check(CLI::Range(1, 1024));
     add_result_options(verb, to.vibe);
     verb.footer(
-        "Each test is a workload that `vinic run` takes too (testbench/vibe/suite.yaml). Exits with status 1 "
-        "when "
+        "Each test is a program in C (testbench/vibe) that `vinic exec` takes too. Exits with status 1 when "
         "one did not end well.\n\nExamples:\n  vinic vibe\n  vinic vibe --design all --json vibe.json\n"
         "  vinic vibe --design myvia,my.yaml --test 'active VIs,buffer reuse'");
 }

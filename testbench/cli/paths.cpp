@@ -17,12 +17,19 @@ data_folders find_folders() {
     const fs::path program = fs::read_symlink("/proc/self/exe", none);
     const fs::path installed = program.parent_path().parent_path() / "share" / "vinic";
     if (fs::is_directory(installed / "designs", none))
-        return {installed / "designs", installed / "workloads", installed / "firmware", installed / "sdk",
-                installed / "sdk" / "runtime", program.parent_path().parent_path() / "lib"};
+        return {
+            installed / "designs", installed / "workloads",       installed / "firmware",
+            installed / "sdk",     installed / "sdk" / "runtime", program.parent_path().parent_path() / "lib",
+            installed / "vibe"};
     const fs::path source = source_share;
     const fs::path build = build_share;
-    return {source / "hw/designs", source / "testbench/workloads", build / "share/vinic/firmware", source,
-            build / "firmware/vinic_runtime.dir", build / "lib"};
+    return {source / "hw/designs",
+            source / "testbench/workloads",
+            build / "share/vinic/firmware",
+            source,
+            build / "firmware/vinic_runtime.dir",
+            build / "lib",
+            build / "share/vinic/vibe"};
 }
 
 }  // namespace

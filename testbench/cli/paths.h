@@ -17,6 +17,7 @@ struct data_folders {
         firmware_source;  ///< the folder that has firmware/ in it, for `vinic firmware build`
     std::filesystem::path firmware_runtime;  ///< the runtime's objects
     std::filesystem::path libraries;         ///< libvipl.so, for programs that are attached
+    std::filesystem::path vibe;              ///< programs of the VIBe suite
 };
 
 const data_folders& folders();

@@ -16,6 +16,9 @@ namespace vinic::testbench {
 
 namespace {
 
+/// The windows of attached programs are large and sparse.
+constexpr std::uint64_t addresses = std::uint64_t{1} << 40;
+
 std::vector<vibe::test> chosen_tests(const vibe_options& options) {
     std::vector<vibe::test> all = vibe::read_suite(folders().workloads.parent_path() / "vibe/suite.yaml");
     std::vector<std::string> names;
@@ -34,22 +37,41 @@ std::vector<vibe::test> chosen_tests(const vibe_options& options) {
     return all;
 }
 
-std::vector<std::string> vi_designs() {
-    std::vector<std::string> names = names_in(folders().designs, ".yaml");
-    std::erase_if(names, [](const std::string& name) { return load_design(name).transport.text != "vi"; });
-    return names;
-}
+bool speaks_vi(const design& d) { return d.transport.text == "vi"; }
+
+struct chosen {
+    std::vector<std::string> designs;
+    std::vector<std::string> left_out;  ///< that ship, and speak no VI
+};
 
 /// The designs that are named, each checked; "all": those that ship and speak VI.
-std::vector<std::string> chosen_designs(const vibe_options& options) {
-    if (std::ranges::find(options.designs, "all") != options.designs.end()) return vi_designs();
+chosen chosen_designs(const vibe_options& options) {
+    if (std::ranges::find(options.designs, "all") != options.designs.end()) {
+        chosen all;
+        for (const std::string& name : names_in(folders().designs, ".yaml"))
+            (speaks_vi(load_design(name)) ? all.designs : all.left_out).push_back(name);
+        return all;
+    }
     for (const auto& name : options.designs) {
         platform_options one;
         one.design = name;
         one.settings = options.settings;
-        design_of(one);
+        const design d = design_of(one);
+        if (!speaks_vi(d))
+            throw sim::input_error("--design {}: speaks {} and no VI, so no program of VIPL runs on it", name,
+                                   d.transport.text);
     }
-    return options.designs;
+    return {.designs = options.designs, .left_out = {}};
+}
+
+/// What the table has no numbers of.
+std::string notes_of(const json& unsupported, const std::vector<std::string>& left_out) {
+    std::string all;
+    for (const auto& one : unsupported)
+        all += fmt::format("{} on {}: {}\n", one["test"].get<std::string>(), one["design"].get<std::string>(),
+                           one["why"].get<std::string>());
+    if (!left_out.empty()) all += fmt::format("without VI: {}\n", fmt::join(left_out, ", "));
+    return all.empty() ? all : "\n" + all;
 }
 
 /// Designs keep their names as headings, and a cell that there is no number for is a dash.
@@ -68,17 +90,26 @@ std::string text_of(const json& rows, const std::vector<std::string>& designs, b
 
 status vibe_suite(const vibe_options& options) {
     output to(options.json.empty() ? "-" : options.json);
-    const std::vector<std::string> designs = chosen_designs(options);
-    vibe::suite_run suite(chosen_tests(options),
-                          {.designs = designs, .settings = options.settings, .seed = options.seed});
-    validation::simulations needed({.jobs = options.jobs, .progress = is_terminal(STDERR_FILENO)});
+    const auto [designs, left_out] = chosen_designs(options);
+    vibe::suite_run suite(
+        chosen_tests(options),
+        {.designs = designs, .settings = options.settings, .seed = options.seed, .programs = folders().vibe});
+    validation::simulations needed(
+        {.jobs = options.jobs,
+         .progress = is_terminal(STDERR_FILENO),
+         .limits = {.seconds = 1800, .memory_bytes = addresses, .file_bytes = addresses}});
     suite.ask(needed);
     needed.run();
-    const json rows = suite.rows(needed), failures = suite.failures(needed);
+    const json rows = suite.rows(needed), failures = suite.failures(needed),
+               unsupported = suite.unsupported(needed);
     if (options.json.empty()) {
-        to.commit(text_of(rows, designs, is_terminal(STDOUT_FILENO)));
+        to.commit(text_of(rows, designs, is_terminal(STDOUT_FILENO)) + notes_of(unsupported, left_out));
     } else {
-        to.commit(json_text({{"format", "vinic vibe 1"}, {"results", rows}, {"failures", failures}}));
+        to.commit(json_text({{"format", "vinic vibe 1"},
+                             {"results", rows},
+                             {"failures", failures},
+                             {"unsupported", unsupported},
+                             {"without_vi", left_out}}));
     }
     for (const auto& one : failures)
         fmt::print(stderr, "vinic: {} on {}: {}\n", one["test"].get<std::string>(),

@@ -21,7 +21,6 @@ namespace vinic::testbench::study {
 
 namespace {
 
-constexpr rlim_t most_output_bytes = rlim_t{256} << 20;
 constexpr std::size_t log_bytes_kept = 64 << 10;
 
 int checked(int result, const char* what) {
@@ -47,7 +46,7 @@ void limit(int resource, rlim_t most) {
 #ifndef __SANITIZE_ADDRESS__  // which reserves terabytes
     limit(RLIMIT_AS, each.memory_bytes);
 #endif
-    limit(RLIMIT_FSIZE, most_output_bytes);
+    limit(RLIMIT_FSIZE, each.file_bytes);
     limit(RLIMIT_CORE, 0);
     ::execv("/proc/self/exe", arguments);
     ::_exit(127);
@@ -140,7 +139,7 @@ ended_point local_engine::reap(pid_t process, const child& of) const {
     ::waitpid(process, &status, 0);
     ended_point p{.index = of.index};
     p.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - of.begun).count();
-    p.output = content_of(of.output, most_output_bytes);
+    p.output = content_of(of.output, limits_.file_bytes);
     p.log = content_of(of.log, log_bytes_kept);
     char host[256] = "";
     ::gethostname(host, sizeof host - 1);

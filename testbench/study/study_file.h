@@ -67,6 +67,7 @@ struct sensitivity {
 struct limits {
     double seconds = 600;
     std::uint64_t memory_bytes = std::uint64_t{4} << 30;
+    std::uint64_t file_bytes = std::uint64_t{256} << 20;  ///< of each file that is written
 };
 
 /// A study as its file states it; every text knows its place in the file.

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <iterator>
+#include <sstream>
 
 #include "testbench/cli/interrupt.h"
 #include "testbench/study/local_engine.h"
@@ -25,14 +27,22 @@ std::string reason_in(const std::string& log) {
     return log.substr(at, log.find('\n', at) - at);
 }
 
+/// A number, or a text with its blanks back.
+json value_of(std::string word) {
+    const json number = json::parse(word, nullptr, false);
+    if (number.is_number()) return number;
+    std::ranges::replace(word, '_', ' ');
+    return word;
+}
+
 }  // namespace
 
 std::size_t simulations::want(const std::vector<std::string>& command,
-                              const std::vector<std::string>& arguments) {
+                              const std::vector<std::string>& arguments, output what) {
     const auto same = std::ranges::find_if(
         runs_, [&](const one_run& r) { return r.command == command && r.arguments == arguments; });
     if (same != runs_.end()) return static_cast<std::size_t>(same - runs_.begin());
-    runs_.push_back({.command = command, .arguments = arguments});
+    runs_.push_back({.command = command, .arguments = arguments, .what = what});
     return runs_.size() - 1;
 }
 
@@ -58,6 +68,32 @@ void simulations::show_progress(std::size_t done, double seconds) const {
     std::fflush(stderr);
 }
 
+void simulations::read_table(const std::string& text, one_run& to) {
+    std::vector<std::string> keys;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+        if (line.starts_with("# ")) {
+            to.remark = line.substr(2);
+            continue;
+        }
+        std::istringstream of(line);
+        const std::vector<std::string> words{std::istream_iterator<std::string>(of), {}};
+        if (keys.empty()) {
+            keys = words;
+            continue;
+        }
+        json& row = to.rows.emplace_back(json::object());
+        for (std::size_t i = 0; i < std::min(keys.size(), words.size()); ++i)
+            row[keys[i]] = value_of(words[i]);
+    }
+}
+
+void simulations::read(const std::string& text, one_run& to) {
+    if (to.what == output::table) return read_table(text, to);
+    const json result = json::parse(text, nullptr, false);
+    if (result.is_object() && result.contains("results")) to.rows = result["results"];
+}
+
 void simulations::run() {
     const interrupt_guard interrupt;
     const auto begun = std::chrono::steady_clock::now();
@@ -65,14 +101,16 @@ void simulations::run() {
     std::size_t next = 0, done = 0;
     while (done != runs_.size()) {
         while (next != runs_.size() && engine.has_room()) {
-            engine.start(next, words(runs_[next], {"--json", "-", "--reproducible"}));
+            const bool report = runs_[next].what == output::report;
+            engine.start(next,
+                         words(runs_[next], report ? std::vector<std::string>{"--json", "-", "--reproducible"}
+                                                   : std::vector<std::string>{"--reproducible"}));
             ++next;
         }
         for (const auto& ended : engine.wait(between_looks)) {
             one_run& to = runs_.at(ended.index);
-            const json result = json::parse(ended.output, nullptr, false);
-            if (result.is_object() && result.contains("results")) to.rows = result["results"];
-            if (ended.status != "done" || to.rows.empty())
+            read(ended.output, to);
+            if (ended.status != "done" || (to.rows.empty() && to.remark.empty()))
                 to.failure = ended.log.empty() ? ended.status : reason_in(ended.log);
             ++done;
         }

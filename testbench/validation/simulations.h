@@ -21,9 +21,15 @@ public:
     };
     explicit simulations(const options& how) : options_(how) {}
 
+    /// What a run writes to standard output.
+    enum class output {
+        report,  ///< in JSON
+        table,   ///< of a program: a line of keys and lines of rows; one that begins with # is a remark
+    };
     /// `command`: the words behind `vinic` that run it, up to the workload's arguments, and those. Returns
     /// the number under which its result is found; that of the same run if it is wanted already.
-    std::size_t want(const std::vector<std::string>& command, const std::vector<std::string>& arguments);
+    std::size_t want(const std::vector<std::string>& command, const std::vector<std::string>& arguments,
+                     output what = output::report);
     std::size_t count() const { return runs_.size(); }
 
     /// Throws `interrupted`.
@@ -33,6 +39,8 @@ public:
     const json& rows(std::size_t number) const { return runs_.at(number).rows; }
     /// Why there are none; empty when there are.
     const std::string& failure(std::size_t number) const { return runs_.at(number).failure; }
+    /// What a program remarked.
+    const std::string& remark(std::size_t number) const { return runs_.at(number).remark; }
     /// As a shell takes it.
     std::string command(std::size_t number) const;
 
@@ -40,9 +48,13 @@ private:
     struct one_run {
         std::vector<std::string> command;
         std::vector<std::string> arguments;
+        output what = output::report;
         json rows = json::array();
         std::string failure;
+        std::string remark;
     };
+    static void read(const std::string& text, one_run& to);
+    static void read_table(const std::string& text, one_run& to);
     static std::vector<std::string> words(const one_run& of, const std::vector<std::string>& more);
     void show_progress(std::size_t done, double seconds) const;
 

@@ -11,7 +11,10 @@ namespace vinic::testbench::vibe {
 
 namespace {
 
-const std::vector<std::string> test_keys{"test", "workload", "arguments", "vary", "keys", "values"};
+/// The programs always call, or spin provably; but filling 32 MB may take long on a machine that is busy.
+constexpr const char* grace_ms = "60000";
+
+const std::vector<std::string> test_keys{"test", "program", "arguments", "vary", "keys", "values"};
 
 std::string text(const std::string& shown, const std::string& key, const YAML::Node& node) {
     if (node.IsScalar() && !node.Scalar().empty()) return node.Scalar();
@@ -39,7 +42,7 @@ test read_test(const std::string& shown, const YAML::Node& node) {
         if (std::ranges::find(test_keys, entry.first.as<std::string>("")) == test_keys.end())
             unknown_key(place_of(shown, entry.first), entry.first.as<std::string>(""), test_keys);
     test t{.name = text(shown, "test", required(shown, node, "test")),
-           .workload = text(shown, "workload", required(shown, node, "workload")),
+           .program = text(shown, "program", required(shown, node, "program")),
            .keys = list(shown, "keys", required(shown, node, "keys")),
            .values = list(shown, "values", required(shown, node, "values"))};
     if (const YAML::Node arguments = node["arguments"]) {
@@ -75,34 +78,43 @@ std::vector<test> read_suite(const std::filesystem::path& file) {
 suite_run::suite_run(std::vector<test> tests, options on)
     : tests_(std::move(tests)), options_(std::move(on)) {}
 
+/// The client on node 0, and its server on node 1.
+std::vector<std::string> suite_run::words_of(const test& of, const std::string& varied) const {
+    std::vector<std::string> program{(options_.programs / of.program).string()};
+    for (const auto& [name, given] : of.arguments) program.push_back(name + "=" + given);
+    if (!of.varied.empty()) program.push_back(of.varied + "=" + varied);
+    std::vector<std::string> all = program;
+    all.insert(all.end(), {"node1", ":"});
+    all.insert(all.end(), program.begin(), program.end());
+    return all;
+}
+
 void suite_run::ask(validation::simulations& of) {
     for (std::size_t t = 0; t < tests_.size(); ++t) {
         const test& one = tests_[t];
         const auto varied = one.varied.empty() ? std::vector<std::string>{""} : one.values_of_varied;
-        for (const auto& value : varied) {
-            std::vector<std::string> arguments;
-            for (const auto& [name, given] : one.arguments) arguments.push_back(name + "=" + given);
-            if (!one.varied.empty()) arguments.push_back(one.varied + "=" + value);
+        for (const auto& value : varied)
             for (std::size_t d = 0; d < options_.designs.size(); ++d) {
-                std::vector<std::string> command{"run", one.workload, "--design", options_.designs[d]};
+                std::vector<std::string> command{"exec", "--grace", grace_ms, "--design",
+                                                 options_.designs[d]};
                 if (options_.seed != 1)
                     command.insert(command.end(), {"--seed", std::to_string(options_.seed)});
                 for (const auto& setting : options_.settings)
                     command.insert(command.end(), {"--set", setting});
-                asked_.push_back(
-                    {.test = t, .design = d, .varied = value, .run = of.want(command, arguments)});
+                const std::size_t run =
+                    of.want(command, words_of(one, value), validation::simulations::output::table);
+                asked_.push_back({.test = t, .design = d, .varied = value, .run = run});
             }
-        }
     }
 }
 
-/// "window 4", "poll, 8 bytes": what tells a row from the others of its test.
+/// "depth 4", "wait poll, 8 bytes": what tells a row from the others of its test.
 std::string suite_run::case_of(const test& of, const std::string& varied, const json& row) const {
     std::string text;
     for (const auto& key : of.keys) {
         const json value = row.contains(key) ? row[key] : key == of.varied ? json(varied) : json();
         const bool bytes = key.ends_with("_bytes");
-        if (bytes && of.keys.size() > 1 && value == 0) continue;
+        if (value == "-") continue;  // does not apply
         if (!text.empty()) text += ", ";
         if (row.contains(key) && value.is_string())
             text += cell(value);
@@ -139,14 +151,25 @@ json suite_run::rows(const validation::simulations& of) const {
     return all;
 }
 
+json suite_run::about(const asked& one, const std::string& why, const validation::simulations& of) const {
+    const test& t = tests_[one.test];
+    return {{"test", t.name + (t.varied.empty() ? "" : fmt::format(", {} {}", t.varied, one.varied))},
+            {"design", name_of(options_.designs[one.design])},
+            {"why", why},
+            {"command", of.command(one.run)}};
+}
+
 json suite_run::failures(const validation::simulations& of) const {
     json all = json::array();
     for (const asked& one : asked_)
-        if (const std::string& why = of.failure(one.run); !why.empty())
-            all.push_back({{"test", tests_[one.test].name},
-                           {"design", name_of(options_.designs[one.design])},
-                           {"why", why},
-                           {"command", of.command(one.run)}});
+        if (const std::string& why = of.failure(one.run); !why.empty()) all.push_back(about(one, why, of));
+    return all;
+}
+
+json suite_run::unsupported(const validation::simulations& of) const {
+    json all = json::array();
+    for (const asked& one : asked_)
+        if (const std::string& why = of.remark(one.run); !why.empty()) all.push_back(about(one, why, of));
     return all;
 }
 

@@ -12,10 +12,10 @@
 
 namespace vinic::testbench::vibe {
 
-/// A workload with arguments, and which of its columns tell rows apart and are shown.
+/// A program with arguments, and which of the columns that it prints tell rows apart and are shown.
 struct test {
     std::string name;
-    std::string workload;
+    std::string program;
     std::vector<std::pair<std::string, std::string>> arguments;
     std::string varied;  ///< an argument that takes each of `values_of_varied`; empty: none
     std::vector<std::string> values_of_varied;
@@ -33,6 +33,7 @@ public:
         std::vector<std::string> designs;   ///< names or files
         std::vector<std::string> settings;  ///< "name=value", of all designs
         std::uint64_t seed = 1;
+        std::filesystem::path programs;  ///< the folder where they are
     };
     suite_run(std::vector<test> tests, options on);
 
@@ -42,6 +43,8 @@ public:
     json rows(const validation::simulations& of) const;
     /// Tests that did not end well on a design, and why.
     json failures(const validation::simulations& of) const;
+    /// Tests that a design's card cannot do, and what it cannot.
+    json unsupported(const validation::simulations& of) const;
 
 private:
     struct asked {
@@ -50,6 +53,8 @@ private:
         std::string varied;  ///< value of the argument that the test varies
         std::size_t run;
     };
+    std::vector<std::string> words_of(const test& of, const std::string& varied) const;
+    json about(const asked& one, const std::string& why, const validation::simulations& of) const;
     std::string case_of(const test& of, const std::string& varied, const json& row) const;
 
     std::vector<test> tests_;

@@ -68,7 +68,7 @@ TEST_F(study_optimise_test, an_interrupt_says_what_goes_on) {
     const std::vector<std::pair<std::string, std::string>> verbs{
         {"optimise", "o.yaml"}, {"sensitivity", "c.yaml"}, {"tell", "o.yaml points.json"}};
     for (const auto& [verb, files] : verbs) {
-        const auto outcome = vinic.run("study " + verb + " " + files, "timeout --preserve-status -s INT 2");
+        const auto outcome = vinic.run("study " + verb + " " + files, "timeout --preserve-status -s INT 4");
         EXPECT_EQ(outcome.status, 130) << outcome.errors;
         EXPECT_NE(outcome.errors.find("are in the database; `" + verb + "` goes on from there"),
                   std::string::npos)
