@@ -34,6 +34,7 @@ interrupt_guard::interrupt_guard() {
 }
 
 interrupt_guard::~interrupt_guard() {
+    if (raised()) return;  // the same may come once more while the program says that it was interrupted
     std::signal(SIGINT, SIG_DFL);
     std::signal(SIGTERM, SIG_DFL);
     std::signal(SIGHUP, SIG_DFL);

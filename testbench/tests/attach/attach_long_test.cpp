@@ -20,7 +20,13 @@ const std::string programs = VINIC_BINARY_DIR "/tests/attached/attached_";
 /// Three that want a processor, while the command runs.
 const std::string load = "(for i in 1 2 3; do timeout 10 sh -c 'while :; do :; done' & done) 2>/dev/null; ";
 
-class ten_runs : public testing::TestWithParam<const char*> {};
+struct attached_run {
+    const char* options;
+    const char* program;
+};
+void PrintTo(const attached_run& run, std::ostream* to) { *to << run.program; }
+
+class ten_runs : public testing::TestWithParam<attached_run> {};
 
 TEST_P(ten_runs, have_the_same_simulated_times) {
     const program vinic;
@@ -28,9 +34,9 @@ TEST_P(ten_runs, have_the_same_simulated_times) {
     std::set<std::string> results;
     for (int i = 0; i < 10; ++i) {
         const std::string processors = i % 2 == 0 ? "timeout 100 taskset -c 0" : "timeout 100 taskset -c 0,1";
-        const outcome run = vinic.run(
-            "exec --reproducible --fingerprint --json r.json --record x.trace -- " + programs + GetParam(),
-            (i < 4 ? "" : load) + processors);
+        const outcome run = vinic.run(std::string("exec --reproducible --json r.json --record x.trace ") +
+                                          GetParam().options + " -- " + programs + GetParam().program,
+                                      (i < 4 ? "" : load) + processors);
         ASSERT_EQ(run.status, 0) << run.errors;
         outputs.insert(run.output);
         results.insert(vinic.read("r.json") + vinic.read("x.trace"));
@@ -39,9 +45,13 @@ TEST_P(ten_runs, have_the_same_simulated_times) {
     EXPECT_EQ(results.size(), 1u);
 }
 INSTANTIATE_TEST_SUITE_P(programs, ten_runs,
-                         testing::Values("pingpong_vipl 8 200", "pingpong_vipl 4096 100",
-                                         "rdma_poll_vipl 4096 20", "two_threads_vipl", "limits_vipl poll",
-                                         "limits_vipl pthread_cond_timedwait"));
+                         testing::Values(attached_run{"--fingerprint", "pingpong_vipl 8 200"},
+                                         attached_run{"--fingerprint", "pingpong_vipl 4096 100"},
+                                         attached_run{"--fingerprint", "rdma_poll_vipl 4096 20"},
+                                         attached_run{"--fingerprint", "two_threads_vipl"},
+                                         attached_run{"--fingerprint", "places_vipl"},
+                                         attached_run{"-n 1", "limits_vipl poll"},
+                                         attached_run{"-n 1", "limits_vipl pthread_cond_timedwait"}));
 
 double latency_us(const std::string& text) {
     std::smatch found;
