@@ -160,6 +160,8 @@ bool attached_program::all_stand(std::uint64_t& seen) {
     for (const pid_t one : all)
         for (const thread_view& t : threads_of(one)) {
             if (!stands(t)) return false;
+            // A process is dead an instant before its parent, which may wait for it, is woken.
+            if (t.state == 'Z' && dead_.insert(t.thread).second) return false;
             if (!asks(t.thread) && !excused_.contains(t.thread)) seen += t.slices;
         }
     return true;

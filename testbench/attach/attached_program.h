@@ -131,6 +131,7 @@ private:
     };
     std::map<pid_t, effort> running_;
     std::set<pid_t> excused_;
+    std::set<pid_t> dead_;  ///< threads of children that are gone and were seen so
     int region_file_;
     vipl::attach::region* region_;
 };
