@@ -19,9 +19,8 @@ struct card_image {
     };
     std::string name;  ///< for messages
     std::vector<segment> segments;
-    std::uint32_t end = 0;  ///< one past the highest byte that it needs
-    std::uint32_t interface_address =
-        0;  ///< of the symbol `card_interface` (firmware/abi/myvia_card.h); 0: none
+    std::uint32_t end = 0;                ///< one past the highest byte that it needs
+    std::uint32_t interface_address = 0;  ///< symbol `card_interface` (firmware/abi/myvia_card.h); 0: none
     std::uint32_t control_version = 0;  ///< symbol `control_interface` (firmware/abi/xuni_control.h); 0: none
     std::uint32_t chips = 0;  ///< symbol `supported_chips` (firmware/abi/chips.h); 0: the image does not say
     /// Symbol `doorbell_interface` (firmware/abi/myvia_card.h); kind 0: the image has none.

@@ -25,7 +25,6 @@ static struct memory descriptors, buffer, notes;
 static unsigned long taken; /* receives of the client */
 static unsigned long posted, sent;
 
-static unsigned long smaller(unsigned long a, unsigned long b) { return a < b ? a : b; }
 static unsigned long pieces_of(unsigned long size) { return size == 0 ? 1 : (size + o.mtu - 1) / o.mtu; }
 
 /* As many messages as a queue holds, with one place for the send behind RDMA writes. */
@@ -108,7 +107,7 @@ static void send_message(unsigned long size, const struct memory* server) {
     } while (left > 0);
 }
 
-static void measure(unsigned long size, unsigned long count, int show) {
+static void send_all(unsigned long size, unsigned long count, int show) {
     const struct memory server = take_note().memory;
     double used = processor_us(), start = now_us(), server_used;
     unsigned long i;
@@ -146,7 +145,7 @@ int main(int count, char** arguments) {
         for (i = o.warmup > 0 ? 0 : 1; i < 2; ++i) {
             const unsigned long n = messages(i == 0 ? o.warmup : o.count, o.sizes[s]);
             if (o.host != NULL)
-                measure(o.sizes[s], n, i == 1);
+                send_all(o.sizes[s], n, i == 1);
             else
                 serve(o.sizes[s], n);
         }

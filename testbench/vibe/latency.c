@@ -40,8 +40,6 @@ static struct memory next_buffer(struct memory usual) {
     return m;
 }
 
-static unsigned long smaller(unsigned long a, unsigned long b) { return a < b ? a : b; }
-
 /* Two messages may come, so that the next one is posted when a reply is on its way. */
 static void post_receives(struct lane* l) {
     for (; l->posted < l->taken + 2 * pieces; ++l->posted) {
@@ -94,7 +92,8 @@ static void await_write(unsigned long size, char turn) {
     }
 }
 
-static void round_trip(struct lane* l, unsigned long size) {
+static void round_trip(long number, unsigned long size) {
+    struct lane* const l = lanes + number % o.vis;
     static char turn;
     const int client = o.host != NULL;
     turn = (char)(turn % 100 + 1);
@@ -147,25 +146,15 @@ static void open_all(void) {
 
 int main(int count, char** arguments) {
     int s;
-    long i;
     read_options(&o, defaults, count, arguments);
     open_nic(&nic, &o);
     open_all();
     if (o.host != NULL) printf("%10s %12s %12s\n", "size_bytes", "latency_us", "cpu_percent");
     for (s = 0; s < o.size_count; ++s) {
-        double start = 0, used = 0;
-        for (i = -o.warmup; i < o.count; ++i) {
-            if (i == 0) {
-                used = processor_us();
-                start = now_us();
-            }
-            round_trip(lanes + (i + o.warmup) % o.vis, o.sizes[s]);
-        }
-        start = now_us() - start;
-        used = processor_us() - used;
+        const struct spent all = measure(&o, round_trip, o.sizes[s]);
         if (o.host != NULL)
-            printf("%10lu %12.3f %12.1f\n", o.sizes[s], start / (2.0 * (double)o.count),
-                   percent(used, start));
+            printf("%10lu %12.3f %12.1f\n", o.sizes[s], all.us / (2.0 * (double)o.count),
+                   percent(all.processor_us, all.us));
     }
     MUST(VipCloseNic(nic.handle));
     return 0;

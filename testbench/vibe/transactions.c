@@ -27,8 +27,9 @@ static void send_message(unsigned long bytes) {
     next_send(&c);
 }
 
-static void transact(unsigned long reply) {
-    static unsigned long number;
+static void transact(long number, unsigned long reply) {
+    static unsigned long posted;
+    (void)number; /* receives go on from one size to the next */
     if (o.host != NULL) {
         send_message(o.request);
         next_receive(&c);
@@ -36,13 +37,12 @@ static void transact(unsigned long reply) {
         next_receive(&c);
         send_message(reply);
     }
-    post_receive(number++);
+    post_receive(posted++);
 }
 
 int main(int count, char** arguments) {
     VIP_CQ_HANDLE queue = NULL;
     int s;
-    long i;
     read_options(&o, defaults, count, arguments);
     open_nic(&nic, &o);
     descriptors = new_memory(&nic, 3 * descriptor_bytes(o.segments));
@@ -54,18 +54,10 @@ int main(int count, char** arguments) {
     connect_vi(&c, &nic, &o, 0);
     if (o.host != NULL) printf("%11s %23s %12s\n", "reply_bytes", "rate_transactions_per_s", "cpu_percent");
     for (s = 0; s < o.size_count; ++s) {
-        double start = 0, used = 0;
-        for (i = -o.warmup; i < o.count; ++i) {
-            if (i == 0) {
-                used = processor_us();
-                start = now_us();
-            }
-            transact(o.sizes[s]);
-        }
-        start = now_us() - start;
-        used = processor_us() - used;
+        const struct spent all = measure(&o, transact, o.sizes[s]);
         if (o.host != NULL)
-            printf("%11lu %23.0f %12.1f\n", o.sizes[s], 1e6 * (double)o.count / start, percent(used, start));
+            printf("%11lu %23.0f %12.1f\n", o.sizes[s], 1e6 * (double)o.count / all.us,
+                   percent(all.processor_us, all.us));
     }
     MUST(VipCloseNic(nic.handle));
     return 0;

@@ -119,6 +119,8 @@ unsigned long largest(const struct options* o) {
     return most;
 }
 
+unsigned long smaller(unsigned long a, unsigned long b) { return a < b ? a : b; }
+
 /* --- The card ------------------------------------------------------------------------------------------- */
 
 static void needs(struct options* o, int can, const char* what, unsigned long most) {
@@ -306,3 +308,20 @@ double processor_us(void) {
 }
 
 double percent(double used_us, double span_us) { return used_us < span_us ? 100 * used_us / span_us : 100; }
+
+struct spent measure(const struct options* o, void (*exchange)(long number, unsigned long size),
+                     unsigned long size) {
+    struct spent all = {0, 0};
+    double start = 0, used = 0;
+    long i;
+    for (i = 0; i < o->warmup + o->count; ++i) {
+        if (i == o->warmup) {
+            used = processor_us();
+            start = now_us();
+        }
+        exchange(i, size);
+    }
+    all.us = now_us() - start;
+    all.processor_us = processor_us() - used;
+    return all;
+}

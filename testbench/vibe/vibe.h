@@ -39,6 +39,7 @@ struct options {
    the program when that is wrong. */
 void read_options(struct options* o, const char* const* own, int count, char** arguments);
 unsigned long largest(const struct options* o);
+unsigned long smaller(unsigned long a, unsigned long b);
 
 /* --- The card ------------------------------------------------------------------------------------------- */
 
@@ -88,5 +89,12 @@ double now_us(void);
 double processor_us(void);
 /* Of a span, of which the looks at both clocks are a little more. */
 double percent(double used_us, double span_us);
+
+struct spent {
+    double us, processor_us;
+};
+/* What o->count exchanges of that size take, after o->warmup others; they are numbered from 0. */
+struct spent measure(const struct options* o, void (*exchange)(long number, unsigned long size),
+                     unsigned long size);
 
 #endif

@@ -165,7 +165,7 @@ TEST(bad_input, verbs_and_options) {
     for (const char* number : {"0", "-1", "x", "1.5", "18446744073709551616", "' '"})
         EXPECT_TRUE(contains(refusal(vinic, std::string("run pingpong --account-message ") + number),
                              "is no number from 1 on"));
-    for (const char* option : {"--until", "--stats --stats-every"})
+    for (const char* option : {"--until", "--stats --stats-every", "--itrace i.txt --itrace-to"})
         EXPECT_TRUE(
             contains(refusal(vinic, std::string("run pingpong ") + option + " 10"),
                      std::string(option).substr(std::string(option).rfind("--")) + ": '10' is no time"));

@@ -28,16 +28,18 @@ void drive(watched_block& b) {
     b.frame.set(300, 1);
 }
 
+void write_driven(const std::string& path) {
+    sim::simulation s;
+    watched_block b("node0");
+    const auto writer = make_fst_writer(path, view_of({"*"}));
+    drive(b);
+    writer->finish(300);
+}
+
 // The same signals and changes as a VCD, worked out by hand.
 TEST(fst_writer, holds_floating_bits_states_spans_and_events) {
     const std::string path = temporary_path(".fst");
-    {
-        sim::simulation s;
-        watched_block b("node0");
-        const auto writer = make_fst_writer(path, view_of({"*"}));
-        drive(b);
-        writer->finish(300);
-    }
+    write_driven(path);
     using changes = std::vector<waveform::change>;
     const waveform read(path);
     EXPECT_EQ(read.signals().at("node0.ad"), (changes{{200, "z101"}}));
@@ -53,13 +55,7 @@ TEST(fst_writer, holds_floating_bits_states_spans_and_events) {
 // input.
 TEST(fst_reader, a_damaged_file_is_read_or_bad_input) {
     const std::string path = temporary_path(".fst");
-    {
-        sim::simulation s;
-        watched_block b("node0");
-        const auto writer = make_fst_writer(path, view_of({"*"}));
-        drive(b);
-        writer->finish(300);
-    }
+    write_driven(path);
     std::ifstream file(path, std::ios::binary);
     const std::string whole{std::istreambuf_iterator<char>(file), {}};
     ASSERT_FALSE(whole.empty());
