@@ -137,7 +137,7 @@ void open_nic(struct nic* n, struct options* o) {
     MUST(VipCreatePtag(n->handle, &n->tag));
     needs(o, (a->ReliabilityLevelSupport & o->level) != 0, "such reliability level; its mask is",
           a->ReliabilityLevelSupport);
-    needs(o, (unsigned long)o->vis <= a->MaxVI, "so many VIs; it has", a->MaxVI);
+    needs(o, (unsigned long)o->vis <= a->MaxVI, "more VIs than", a->MaxVI);
     needs(o, (unsigned long)o->segments + (o->rdma ? 1 : 0) <= a->MaxSegmentsPerDesc,
           "so many segments; it has", a->MaxSegmentsPerDesc);
     needs(o, o->mtu <= a->MaxTransferSize, "transfers of that size; the largest are of", a->MaxTransferSize);
