@@ -10,8 +10,10 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 #include "vipl/attach/connection.h"
 
@@ -118,6 +120,13 @@ void on_fault(int signal, siginfo_t* info, void* context) {
     __sigaction(signal, &moving.before, nullptr);
 }
 
+/// Puts the pages at `from` in the place of those at `to`. Past the C library: others (UCX) put an mremap
+/// before its own that loses the new address.
+bool put_in_place(void* from, std::uintptr_t to, std::uint64_t bytes) {
+    return syscall(SYS_mremap, from, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, to) ==
+           static_cast<long>(to);
+}
+
 struct task {
     std::uintptr_t begin;
     std::uintptr_t end;
@@ -131,8 +140,7 @@ void move(task& t) {
     if (t.protect && mprotect(reinterpret_cast<void*>(t.begin), bytes, PROT_READ) != 0) return;
     std::byte* const place = window.view + window.used;
     memcpy(place, reinterpret_cast<const void*>(t.begin), bytes);
-    t.done = mremap(place, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, reinterpret_cast<void*>(t.begin)) !=
-             MAP_FAILED;
+    t.done = put_in_place(place, t.begin, bytes);
     if (t.done) window.used += bytes;
     if (!t.done && t.protect) mprotect(reinterpret_cast<void*>(t.begin), bytes, PROT_READ | PROT_WRITE);
 }
@@ -211,9 +219,7 @@ void take_pages_back() {
         void* const own = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (own == MAP_FAILED) return;
         memcpy(own, reinterpret_cast<const void*>(m.begin), bytes);
-        if (mremap(own, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, reinterpret_cast<void*>(m.begin)) ==
-            MAP_FAILED)
-            return;
+        if (!put_in_place(own, m.begin, bytes)) return;
     }
 }
 
