@@ -86,7 +86,8 @@ public:
     std::vector<std::uint8_t> memory;
 };
 
-/// A PCI-X completer: splits every block read and completes it after a latency, in order.
+/// A PCI-X completer: splits every block read and completes it, or says that it failed, after a latency, in
+/// order.
 class split_target : public memory_target, public job_client {
 public:
     split_target(const std::string& name, const bus_properties& bus, std::uint64_t base, std::size_t size,
@@ -112,6 +113,13 @@ public:
                      .client = this,
                      .requester = pci.requester,
                      .tag = pci.tag};
+            if (fails()) {
+                e.job.split_error = true;
+                // A message: four bytes, and its lower address is 0.
+                e.bytes.resize(4);
+                e.job.bytes = e.bytes;
+                e.job.address = 0;
+            }
             // Counted from the end of the split response of a tenure without initial waits.
             e.at = c.edge(c.edge_at_or_after(pci.schedule.first_data_at) + latency_clocks_);
             if (waiting_.size() == 1) due_.notify(sim::delay_until(e.at));
@@ -120,8 +128,10 @@ public:
     }
 
     master answers;
+    std::function<bool()> fails = [] { return false; };  ///< the next read: a split error message answers it
 
     void on_supply(job& j, std::uint64_t offset, std::uint64_t count) override {
+        if (j.split_error) return;
         const auto from = memory.begin() + static_cast<std::ptrdiff_t>(j.address - base_address_ + offset);
         std::copy_n(from, count, j.bytes.begin() + static_cast<std::ptrdiff_t>(offset));
     }

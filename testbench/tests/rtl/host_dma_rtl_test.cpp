@@ -26,10 +26,11 @@ using nic::test::settings;
 
 enum class side { model, rtl, rtl_free_running };
 
-constexpr std::uint64_t region = 1 << 16;
+constexpr std::uint64_t region = 1 << 22;
 constexpr std::uint64_t bases[] = {0x10'0000, 0x5A5A'5A5A'5A5A'0000, 0xA5A5'A5A5'A5A5'0000};
 constexpr std::uint64_t nobody = 0x7F00'0000;
-constexpr std::uint32_t descriptors = 0x1000, descriptors_end = 0x8000, data_begin = 0x10000;
+/// Rings of blocks lie on both sides of the data, which end at 0x610000.
+constexpr std::uint32_t rings[] = {0x1000, 0x2AA8, 0x75'5550, 0x6A'AAA8}, data_begin = 0x10000;
 
 bus::implementation how(side which) {
     return which == side::model ? bus::implementation::model : bus::implementation::rtl;
@@ -42,7 +43,7 @@ settings drawn(side which, std::uint64_t seed, bool pcix) {
         return std::string(choices.begin()[r.below(choices.size())]);
     };
     settings s{{"bus.kind", pcix ? "pcix" : "pci"},
-               {"bus.clock_mhz", pcix ? one_of({"66", "133"}) : one_of({"33", "66"})},
+               {"bus.clock_mhz", pcix ? one_of({"66", "100", "133"}) : one_of({"33", "66"})},
                {"bus.width_bits", one_of({"32", "64"})},
                {"bus.latency_timer_clocks", one_of({"8", "32", "64"})},
                {"bus.arbitration", one_of({"round_robin", "fixed"})},
@@ -52,10 +53,10 @@ settings drawn(side which, std::uint64_t seed, bool pcix) {
                {"master.max_outstanding_splits", one_of({"1", "4"})},
                {"master.write_and_invalidate", one_of({"true", "false"})},
                {"dma.arbitration", one_of({"round_robin", "fixed"})},
-               {"dma.fifo_bytes", one_of({"16", "128", "512", "2048"})},
-               {"dma.trigger_clocks", one_of({"1", "4", "700"})},
-               {"dma.setup_clocks", one_of({"1", "8", "300"})},
-               {"dma.finish_clocks", one_of({"1", "2", "9"})},
+               {"dma.fifo_bytes", one_of({"16", "128", "512", "2048", "8192"})},
+               {"dma.trigger_clocks", one_of({"1", "4", "319", "704"})},
+               {"dma.setup_clocks", one_of({"1", "8", "300", "723"})},
+               {"dma.finish_clocks", one_of({"1", "2", "9", "1000"})},
                {"sram.bytes", std::to_string(0x800000)}};
     if (which == side::rtl_free_running) {
         s.emplace_back("dma.rtl.gated", "false");
@@ -89,8 +90,9 @@ struct bench {
     }
     void add_splitter(unsigned t) {
         const auto device = static_cast<std::uint8_t>(16 + t);
-        auto host = std::make_unique<bus::test::split_target>(
-            fmt::format("host{}", t), bus.properties(), bases[t], region, bus::requester_id{0, device, 0}, 30);
+        auto host =
+            std::make_unique<bus::test::split_target>(fmt::format("host{}", t), bus.properties(), bases[t],
+                                                      region, bus::requester_id{0, device, 0}, 30);
         host->decide = [this, split = host->decide](const auto& payload, const bus::pci_extension& pci) {
             if (pci.command != bus::command::memory_read_block) return answer();
             return answers.below(6) == 0 ? bus::target_answer{.kind = bus::answer_kind::retry}
@@ -111,9 +113,8 @@ struct bench {
     }
     void put_block(std::uint32_t at, const abi::dma_block& block) {
         std::uint8_t raw[sizeof block] = {};
-        const std::uint32_t words[] = {block.next_and_flags, 0,
-                                       block.bytes,          block.local_address,
-                                       block.host_high,      block.host_low};
+        const std::uint32_t words[] = {
+            block.next_and_flags, 0, block.bytes, block.local_address, block.host_high, block.host_low};
         for (unsigned i = 0; i < 6; ++i) nic::store_big(raw + 4 * i, words[i]);
         memory.poke(at, raw);
     }
@@ -134,8 +135,8 @@ struct bench {
     nic::test::timeline script;
 };
 
-/// Firmware that keeps four chains, rings of blocks drawn at random, and starts them now and then; others at the
-/// SRAM; boards that are reset.
+/// Firmware that keeps four chains, rings of blocks drawn at random, and starts them now and then; others at
+/// the SRAM; boards that are reset.
 struct firmware {
     static constexpr unsigned ring = 16;
 
@@ -148,7 +149,7 @@ struct firmware {
     }
 
     static std::uint32_t place(unsigned channel, unsigned i) {
-        return descriptors + (channel * ring + i) * std::uint32_t{sizeof(abi::dma_block)};
+        return rings[channel] + i * std::uint32_t{sizeof(abi::dma_block)};
     }
     void put(unsigned channel, unsigned i) {
         const auto size = static_cast<std::uint32_t>(random.below(random.below(3) != 0 ? 100 : 3000));
@@ -159,8 +160,8 @@ struct firmware {
         std::uint32_t flags = to_card ? abi::dma_flag_host_to_lanai : 0;
         if (random.below(2) != 0) flags |= abi::dma_flag_terminal;
         if (random.below(2) != 0) flags |= abi::dma_flag_wake;
-        const auto local = static_cast<std::uint32_t>(
-            data_begin + (to_card ? 0x300000 : 0) + random.below(0x300000 - 3000));
+        const auto local =
+            static_cast<std::uint32_t>(data_begin + (to_card ? 0x300000 : 0) + random.below(0x300000 - 3000));
         b.put_block(place(channel, i), {.next_and_flags = place(channel, (i + 1) % ring) | flags,
                                         .bytes = size,
                                         .local_address = local,
@@ -202,7 +203,7 @@ struct result {
     test::events events;
     std::string fingerprint;
     std::vector<std::uint8_t> sram;
-    std::uint64_t blocks = 0, edges = 0, late = 0;
+    std::uint64_t blocks = 0, transactions = 0, edges = 0, late = 0;
     sim::picoseconds end = 0;
 };
 
@@ -225,6 +226,7 @@ result run(side which, std::uint64_t seed, bool pcix, unsigned pulses, sim::pico
              .fingerprint = fingerprint.text(),
              .sram = {b.memory.contents().begin(), b.memory.contents().end()}};
     r.end = sim::now();
+    r.transactions = b.bus.transactions.value() + b.bus.retries.value() + b.bus.splits.value();
     for (unsigned n = 0; n < nic::host_dma::channel_count; ++n) r.blocks += b.dma.channel(n).blocks.value();
     for (auto& host : b.hosts) r.sram.insert(r.sram.end(), host->memory.begin(), host->memory.end());
     if (which == side::model) return r;
@@ -248,6 +250,7 @@ TEST_P(host_dma_rtl, does_what_the_model_does_in_the_same_clock) {
     EXPECT_TRUE(model.sram == rtl.sram);
     EXPECT_EQ(rtl.late, 0u);
     RecordProperty("blocks", static_cast<int>(model.blocks));
+    RecordProperty("transactions", static_cast<int>(model.transactions));
 }
 
 TEST_P(host_dma_rtl, does_the_same_with_clocks_that_stand_when_quiet) {
@@ -257,15 +260,14 @@ TEST_P(host_dma_rtl, does_the_same_with_clocks_that_stand_when_quiet) {
     EXPECT_LT(gated.edges, free.edges);
 }
 
-INSTANTIATE_TEST_SUITE_P(buses, host_dma_rtl,
-                         testing::Combine(testing::Bool(), testing::Values(1, 2, 3)),
+INSTANTIATE_TEST_SUITE_P(buses, host_dma_rtl, testing::Combine(testing::Bool(), testing::Values(1, 2, 3)),
                          [](const auto& of) {
                              return fmt::format("{}_{}", std::get<0>(of.param) ? "pcix" : "pci",
                                                 std::get<1>(of.param));
                          });
 
-/// Several engines may ask for the bus in one clock, and the RTL takes one job a clock (hw/rtl/README.md): the blocks
-/// are the same, and the clocks nearly.
+/// Several engines may ask for the bus in one clock, and the RTL takes one job a clock (hw/rtl/README.md):
+/// the blocks are the same, and the clocks nearly.
 TEST_P(host_dma_rtl, several_engines_do_the_same_blocks_in_about_the_same_time) {
     const settings engines{{"dma.engines", seed() % 2 != 0 ? "2" : "4"}};
     const result model = run(side::model, seed(), pcix(), 100, sim::never, engines);
@@ -287,7 +289,8 @@ TEST(host_dma_rtl_block, a_fifo_that_is_no_power_of_two_is_refused) {
 test::events move_long_blocks(side which) {
     bench b(which, {{"sram.bytes", std::to_string(0x800000)}}, 1);
     test::event_log log;
-    constexpr std::uint32_t most = 0x7F'0000;
+    constexpr std::uint32_t most = 0x7F'F001;
+    nic::cycle clock = 10;
     for (unsigned n = 0; n < nic::host_dma::channel_count; ++n) {
         const std::uint64_t host = n == 3 ? ~std::uint64_t{0xFF'FFFF} : nobody;
         b.put_block(0x1000 + 24 * n, {.next_and_flags = ~7u | abi::dma_flag_terminal |
@@ -296,17 +299,76 @@ test::events move_long_blocks(side which) {
                                       .local_address = 0x7F'FFFF - most,
                                       .host_high = static_cast<std::uint32_t>(host >> 32),
                                       .host_low = static_cast<std::uint32_t>(host)});
-        b.dma.channel(n).set_base(0x1000 + 24 * n);
+        // A base alone does nothing, whatever it is.
+        for (const std::uint32_t base : {~std::uint32_t{0}, std::uint32_t{0}, 0x1000 + 24 * n})
+            b.script.at(b.clock.time_of(++clock), [&, n, base] { b.dma.channel(n).set_base(base); });
     }
-    b.script.at(b.clock.time_of(10), [&] { b.dma.pulse(15); });
+    b.script.at(b.clock.time_of(++clock), [&] { b.dma.pulse(15); });
+    sc_core::sc_start();
+    // A base wakes a channel that failed, for a pulse of the same clock and for a later one.
+    clock = 1000;
+    EXPECT_LT(b.clock.seen(), clock);
+    b.script.at(b.clock.time_of(clock), [&] {
+        for (unsigned n = 0; n < nic::host_dma::channel_count; ++n)
+            b.dma.channel(n).set_base(0x1000 + 24 * n);
+        b.dma.pulse(3);
+    });
+    b.script.at(b.clock.time_of(clock + 20), [&] { b.dma.pulse(12); });
     sc_core::sc_start();
     for (unsigned n = 0; n < nic::host_dma::channel_count; ++n)
-        EXPECT_EQ(b.dma.channel(n).bus_errors.value(), 1u);
+        EXPECT_EQ(b.dma.channel(n).bus_errors.value(), 2u);
     return std::move(log.seen);
 }
 
 TEST(host_dma_rtl_block, long_blocks_fail_in_the_clock_of_the_model) {
     test::expect_same(move_long_blocks(side::model), move_long_blocks(side::rtl));
+}
+
+/// A block of more than 1 MB each way, through halves of 32 KB; another channel is told of 250 empty blocks
+/// meanwhile.
+test::events move_blocks_of_1_mb(side which) {
+    bench b(which,
+            {{"sram.bytes", std::to_string(0x800000)},
+             {"dma.fifo_bytes", "65536"},
+             {"dma.trigger_clocks", "827"},
+             {"dma.finish_clocks", "20"}},
+            1);
+    constexpr std::uint32_t size = 0x10'1001, to_host = 0x10'0000, from_host = 0x40'0000;
+    for (auto& byte : b.hosts[0]->memory) byte = static_cast<std::uint8_t>(b.answers.next());
+    for (std::size_t i = 0; i < size; ++i)
+        b.memory.contents()[to_host + i] = static_cast<std::uint8_t>(i * 7 + (i >> 8));
+    test::event_log log;
+    b.put_block(0x1000, {.next_and_flags = 0x1018,
+                         .bytes = size,
+                         .local_address = to_host,
+                         .host_high = 0,
+                         .host_low = static_cast<std::uint32_t>(bases[0] + region / 2 + 0x801)});
+    b.put_block(0x1018, {.next_and_flags = 0x1000 | abi::dma_flag_terminal | abi::dma_flag_host_to_lanai,
+                         .bytes = size,
+                         .local_address = from_host,
+                         .host_high = 0,
+                         .host_low = static_cast<std::uint32_t>(bases[0])});
+    b.dma.channel(0).set_base(0x1000);
+    b.put_block(0x2000, {.next_and_flags = 0x2000 | abi::dma_flag_terminal,
+                         .bytes = 0,
+                         .local_address = to_host,
+                         .host_high = 0,
+                         .host_low = 0});
+    b.dma.channel(1).set_base(0x2000);
+    b.script.at(b.clock.time_of(10), [&] { b.dma.pulse(1); });
+    for (nic::cycle i = 0; i < 250; ++i) b.script.at(b.clock.time_of(3000 + i), [&] { b.dma.pulse(2); });
+    sc_core::sc_start();
+    EXPECT_EQ(b.dma.channel(1).blocks.value(), 250u);
+    EXPECT_TRUE(std::equal(b.memory.contents().begin() + to_host,
+                           b.memory.contents().begin() + to_host + size,
+                           b.hosts[0]->memory.begin() + region / 2 + 0x801));
+    EXPECT_TRUE(std::equal(b.hosts[0]->memory.begin(), b.hosts[0]->memory.begin() + size,
+                           b.memory.contents().begin() + from_host));
+    return std::move(log.seen);
+}
+
+TEST(host_dma_rtl_block, blocks_of_1_mb_in_the_clocks_of_the_model) {
+    test::expect_same(move_blocks_of_1_mb(side::model), move_blocks_of_1_mb(side::rtl));
 }
 
 }  // namespace

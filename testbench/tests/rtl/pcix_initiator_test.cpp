@@ -6,6 +6,7 @@
 #include <deque>
 #include <list>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -42,21 +43,22 @@ struct machine {
             return std::string(choices.begin()[r.below(choices.size())]);
         };
         split = pcix && r.below(3) != 0;
-        set = {{"bus.kind", pcix ? "pcix" : "pci"},
-               {"bus.clock_mhz", pcix ? one_of({"66", "100", "133"}) : one_of({"33", "66"})},
-               {"bus.width_bits", r.below(3) == 0 ? "32" : "64"},
-               {"bus.target_decode_clocks", pcix ? one_of({"1", "2", "3", "5"}) : one_of({"1", "2", "3", "4"})},
-               {"bus.cache_line_bytes", one_of({"16", "32", "64", "128"})},
-               {"bus.latency_timer_clocks", one_of({"0", "8", "32", "64"})},
-               {"bus.retry_delay_clocks", one_of({"2", "3", "17", "700"})},
-               {"bus.arbitration", one_of({"round_robin", "fixed"})},
-               {"bus.arbitration_clocks", one_of({"1", "2", "2", "3"})},
-               {"bus.parking", one_of({"none", "last", "first"})},
-               {"dma.max_burst_bytes", std::to_string(4 * (1 + r.below(1200)))},
-               {"dma.burst_boundary_bytes", one_of({"32", "64", "256", "1024", "4096"})},
-               {"dma.max_read_bytes", one_of({"512", "1024", "2048", "4096"})},
-               {"dma.max_outstanding_splits", one_of({"1", "2", "4", "8", "32"})},
-               {"dma.write_and_invalidate", one_of({"true", "false"})}};
+        set = {
+            {"bus.kind", pcix ? "pcix" : "pci"},
+            {"bus.clock_mhz", pcix ? one_of({"66", "100", "133"}) : one_of({"33", "66"})},
+            {"bus.width_bits", r.below(3) == 0 ? "32" : "64"},
+            {"bus.target_decode_clocks", pcix ? one_of({"1", "2", "3", "5"}) : one_of({"1", "2", "3", "4"})},
+            {"bus.cache_line_bytes", one_of({"16", "32", "64", "128"})},
+            {"bus.latency_timer_clocks", one_of({"0", "8", "32", "64"})},
+            {"bus.retry_delay_clocks", one_of({"2", "3", "17", "700"})},
+            {"bus.arbitration", one_of({"round_robin", "fixed"})},
+            {"bus.arbitration_clocks", one_of({"1", "2", "2", "3"})},
+            {"bus.parking", one_of({"none", "last", "first"})},
+            {"dma.max_burst_bytes", std::to_string(4 * (1 + r.below(1200)))},
+            {"dma.burst_boundary_bytes", one_of({"32", "64", "256", "1024", "4096"})},
+            {"dma.max_read_bytes", one_of({"512", "1024", "2048", "4096"})},
+            {"dma.max_outstanding_splits", one_of({"1", "2", "4", "8", "32"})},
+            {"dma.write_and_invalidate", one_of({"true", "false"})}};
         jobs_at_once = r.below(4) == 0 ? 15 : 1 + r.below(6);
         for (bool& n : narrow) n = r.below(4) == 0;
         device = static_cast<std::uint8_t>(r.below(31));
@@ -132,6 +134,7 @@ private:
     bus::test::memory_target& split_target(unsigned t) {
         auto& target = bench_.add_splitter("t" + std::to_string(t), bases[t], region,
                                            static_cast<std::uint8_t>(16 + t), 15 + 40 * t);
+        target.fails = [this] { return answers_.below(60) == 0; };
         target.decide = [this, split = target.decide](const auto& payload, const pci_extension& pci) {
             if (retries()) return target_answer{.kind = answer_kind::retry};
             return pci.command == command::memory_read_block ? split(payload, pci) : answer(payload, pci);
@@ -139,17 +142,14 @@ private:
         return target;
     }
     /// A subtractive decoder of PCI-X would retry too late.
-    bool retries() {
-        return answers_.below(6) == 0 && !(m_.pcix && bench_.bus->target_decode_clocks == 5);
-    }
+    bool retries() { return answers_.below(6) == 0 && !(m_.pcix && bench_.bus->target_decode_clocks == 5); }
     target_answer answer(const tlm::tlm_generic_payload&, const pci_extension&) {
         target_answer a;
         if (retries()) a.kind = answer_kind::retry;
         if (answers_.below(60) == 0) a.kind = answer_kind::abort;
         a.initial_wait_clocks =
             static_cast<std::uint32_t>(a.kind == answer_kind::accept ? answers_.below(5) : 0);
-        if (!m_.pcix && answers_.below(4) == 0)
-            a.wait_clocks = static_cast<std::uint32_t>(answers_.below(8));
+        if (!m_.pcix && answers_.below(4) == 0) a.wait_clocks = static_cast<std::uint32_t>(answers_.below(8));
         if (answers_.below(4) == 0) a.limit_bytes = static_cast<std::uint32_t>(1 + answers_.below(900));
         if (answers_.below(4) == 0) a.boundary_bytes = 32u << answers_.below(7);
         return a;
@@ -191,13 +191,15 @@ private:
         --left_;
         const sim::clock_domain& clock = bench_.bus->properties().clock;
         const sim::picoseconds when = sim::now() + later;
-        at(random_.below(2) != 0 ? clock.edge(clock.edge_at_or_after(when)) : when, [this, &by] { start(by); });
+        at(random_.below(2) != 0 ? clock.edge(clock.edge_at_or_after(when)) : when,
+           [this, &by] { start(by); });
     }
     void start(master& by) {
         // The RTL takes one job in a clock.
         const std::uint64_t clock = bench_.clock_of(sim::now());
         if (&by == dma && clock == last_start_)
-            return at(bench_.bus->properties().clock.edge(clock + 1) + random_.below(2), [this, &by] { start(by); });
+            return at(bench_.bus->properties().clock.edge(clock + 1) + random_.below(2),
+                      [this, &by] { start(by); });
         if (&by == dma) last_start_ = clock;
         works_.remove_if([](const work& w) { return w.done; });
         work& w = works_.emplace_back(*this, by);
@@ -247,7 +249,8 @@ result run(side which, std::uint64_t seed, bool pcix, unsigned jobs, sim::picose
     traffic t(which, seed, pcix, jobs);
     t.run(until);
     result r{.events = t.events(),
-             .transactions = t.segment().transactions.value() + t.segment().retries.value() + t.segment().splits.value(),
+             .transactions =
+                 t.segment().transactions.value() + t.segment().retries.value() + t.segment().splits.value(),
              .end = sim::now()};
     if (which != side::model) {
         r.edges = t.statistic("dma.rtl.edges");
@@ -279,8 +282,7 @@ TEST_P(pcix_initiator, does_the_same_with_a_clock_that_stands_when_quiet) {
 }
 
 INSTANTIATE_TEST_SUITE_P(buses, pcix_initiator,
-                         testing::Combine(testing::Bool(), testing::Values(1, 2, 3, 4)),
-                         [](const auto& of) {
+                         testing::Combine(testing::Bool(), testing::Values(1, 2, 3, 4)), [](const auto& of) {
                              return fmt::format("{}_{}", std::get<0>(of.param) ? "pcix" : "pci",
                                                 std::get<1>(of.param));
                          });
@@ -340,6 +342,95 @@ TEST(pcix_initiator_block, what_comes_at_an_edge_is_done_in_the_clock_of_the_mod
                               second_read(implementation::rtl, clock, late));
             if (HasFatalFailure()) return;
         }
+}
+
+/// Sixteen jobs, in one clock each, of so many bytes; writes follow the reads, which would wait for them.
+test::events sixteen_jobs(bus::test::bench& b, master& dma, std::size_t size, unsigned writes) {
+    test::event_log log;
+    bus::test::recorder_client client;
+    std::vector<std::uint8_t> bytes = bus::test::pattern(size);
+    std::vector<std::vector<std::uint8_t>> reads(16 - writes, std::vector<std::uint8_t>(size));
+    std::list<job> jobs;
+    for (std::uint64_t i = 0; i < 16; ++i)
+        b.at_clock(10 + i, [&, i] {
+            const bool write = i >= reads.size();
+            dma.start(jobs.emplace_back(job{.what = write ? job::kind::write : job::kind::read,
+                                            .address = i * size,
+                                            .bytes = write ? bytes : reads[i],
+                                            .client = &client}));
+        });
+    b.run();
+    EXPECT_EQ(client.done, std::vector<job_status>(16, job_status::done));
+    log.seen["jobs"].push_back(fmt::format("{}", fmt::join(client.done_at, " ")));
+    for (const auto& r : reads) log.seen["bytes"].emplace_back(r.begin(), r.end());
+    return std::move(log.seen);
+}
+
+/// Each job of 16 KB becomes 32 reads, which is as many as may be awaited: from the first slot to the last.
+test::events await_32_completions(implementation how) {
+    bus::test::bench b({{"bus.kind", "pcix"},
+                        {"bus.clock_mhz", "133"},
+                        {"dma.max_read_bytes", "512"},
+                        {"dma.max_outstanding_splits", "32"}});
+    master& dma = b.add_master("dma", 3, how);
+    b.add_target("completions", 0x10'0000, 4096, 3, 0, true, &dma);
+    auto& host = b.add_splitter("host", 0, 1 << 20, 9, 3000);
+    host.memory = bus::test::pattern(host.memory.size());
+    return sixteen_jobs(b, dma, 16384, 0);
+}
+
+TEST(pcix_initiator_block, as_many_completions_as_may_be_awaited) {
+    test::expect_same(await_32_completions(implementation::model), await_32_completions(implementation::rtl));
+}
+
+/// A target that answers Retry to the first burst at each address.
+test::events retry_all(implementation how, const char* retry_delay) {
+    bus::test::bench b(
+        {{"bus.kind", "pci"}, {"bus.clock_mhz", "66"}, {"bus.retry_delay_clocks", retry_delay}});
+    master& dma = b.add_master("dma", 31, how);
+    auto& host = b.add_target("host", 0, 1 << 16, 9);
+    std::set<std::uint64_t> met;
+    host.decide = [&](const auto& payload, const auto&) -> target_answer {
+        return {.kind = met.insert(payload.get_address()).second ? answer_kind::retry : answer_kind::accept};
+    };
+    return sixteen_jobs(b, dma, 64, 1);
+}
+
+TEST(pcix_initiator_block, sixteen_jobs_wait_to_be_repeated) {
+    for (const char* clocks : {"1024", "744", "24"}) {
+        SCOPED_TRACE(clocks);
+        test::expect_same(retry_all(implementation::model, clocks), retry_all(implementation::rtl, clocks));
+    }
+}
+
+/// Block by block through 1 MB, in the largest bursts.
+test::events read_and_write_1_mb(implementation how) {
+    bus::test::bench b({{"bus.kind", "pcix"},
+                        {"bus.clock_mhz", "133"},
+                        {"dma.max_burst_bytes", "4096"},
+                        {"dma.max_read_bytes", "4096"},
+                        {"dma.max_outstanding_splits", "4"}});
+    constexpr std::size_t size = (1 << 20) + 8192;
+    master& dma = b.add_master("dma", 3, how);
+    b.add_target("completions", 0x10'0000'0000, 4096, 3, 0, true, &dma);
+    auto& host = b.add_splitter("host", 0, 2 * size, 9, 20);
+    host.memory = bus::test::pattern(host.memory.size());
+    test::event_log log;
+    bus::test::recorder_client client;
+    std::vector<std::uint8_t> read(size), written = bus::test::pattern(size, 5);
+    job from{.what = job::kind::read, .address = 0, .bytes = read, .client = &client};
+    job to{.what = job::kind::write, .address = size, .bytes = written, .client = &client};
+    b.at_clock(10, [&] { dma.start(from); });
+    b.at_clock(11, [&] { dma.start(to); });
+    b.run();
+    EXPECT_TRUE(std::equal(read.begin(), read.end(), host.memory.begin()));
+    EXPECT_TRUE(std::equal(written.begin(), written.end(), host.memory.begin() + size));
+    log.seen["jobs"].push_back(fmt::format("{}", fmt::join(client.done_at, " ")));
+    return std::move(log.seen);
+}
+
+TEST(pcix_initiator_block, jobs_of_1_mb_in_the_clocks_of_the_model) {
+    test::expect_same(read_and_write_1_mb(implementation::model), read_and_write_1_mb(implementation::rtl));
 }
 
 TEST(pcix_initiator_block, what_it_cannot_do_is_an_error_of_the_model) {
