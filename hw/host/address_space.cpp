@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <new>
 
 #include "hw/sim/error.h"
 
@@ -27,11 +28,12 @@ virtual_address user_memory::program_address(virtual_address canonical_address) 
 address_space::address_space(memory& ram, unsigned node, unsigned process)
     : ram_(ram),
       base_(first_base + (std::uint64_t{node} * processes_per_node + process) * arena_bytes),
-      top_(base_) {
+      top_(base_),
+      open_end_(base_) {
     if (process >= processes_per_node)
         throw sim::input_error("node {} has more than {} processes", node, processes_per_node);
     void* const wanted = reinterpret_cast<void*>(base_);
-    void* const got = mmap(wanted, arena_bytes, PROT_READ | PROT_WRITE,
+    void* const got = mmap(wanted, arena_bytes, PROT_NONE,
                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
     if (got != wanted) {
         const int reason = errno;
@@ -59,9 +61,20 @@ void* address_space::allocate(std::uint64_t bytes, std::uint64_t alignment) {
         at = std::max(at, aligned(begin + length));
     }
     if (at + bytes > base_ + arena_bytes) return nullptr;
+    open_up_to(at + bytes);
     used_[at] = bytes;
     top_ = std::max(top_, (at + bytes + page_mask) & ~page_mask);
     return reinterpret_cast<void*>(at);
+}
+
+/// Memory counts for the limit of the simulator's process (RLIMIT_DATA) when it can be written.
+void address_space::open_up_to(virtual_address end) {
+    constexpr std::uint64_t step = std::uint64_t{1} << 20;
+    if (end <= open_end_) return;
+    const virtual_address to = (end + step - 1) & ~(step - 1);
+    if (mprotect(reinterpret_cast<void*>(open_end_), to - open_end_, PROT_READ | PROT_WRITE) != 0)
+        throw std::bad_alloc();
+    open_end_ = to;
 }
 
 void address_space::free(void* pointer) {

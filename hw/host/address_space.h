@@ -60,7 +60,7 @@ public:
     memory& ram() { return ram_; }
 
     /// `alignment` is a power of two; zero bytes are one byte. Null when the arena is full. The contents of a
-    /// place that was never used are zero.
+    /// place that was never used are zero. Throws std::bad_alloc when the simulator's process has no memory.
     void* allocate(std::uint64_t bytes, std::uint64_t alignment = 16);
     /// Null is ignored; a pointer that is no allocation throws model_error.
     void free(void* pointer);
@@ -74,10 +74,13 @@ public:
     physical_address translate(virtual_address address) override;
 
 private:
+    void open_up_to(virtual_address end);
+
     memory& ram_;
     virtual_address base_;
     std::map<virtual_address, std::uint64_t> used_;               ///< allocations: begin, bytes
     virtual_address top_;                                         ///< end of the highest page ever allocated
+    virtual_address open_end_;                                    ///< behind it nothing can be accessed
     std::unordered_map<std::uint64_t, physical_address> frames_;  // looked up, never iterated
 };
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <numeric>
 
 #include "hw/sim/error.h"
 #include "testbench/cli/output.h"
@@ -51,30 +52,32 @@ std::string reason_in(const std::string& log) {
     return log.substr(at, log.find('\n', at) - at);
 }
 
-/// Seconds that a point takes: of those in the database, else of the first and the last one, which run for
-/// it.
-double seconds_for_a_point(const study::plan& of, const fs::path& database) {
-    double sum = 0;
-    std::size_t count = 0;
-    if (fs::exists(database))
-        for (const auto& [key, point] : study::database(database, study::database::mode::read).summaries()) {
-            sum += point.wall_s;
-            ++count;
-        }
-    if (count != 0) return sum / static_cast<double>(count);
+/// The first and the last point, run to judge all by.
+std::vector<study::point_record> probes_of(const study::plan& of) {
+    std::vector<study::point_record> probes;
     study::local_engine engine(1, of.study().limits);
     for (const std::size_t index : {std::size_t{0}, count_of(of) - 1}) {
         engine.start(index, of.at(index).command(of.result_options()));
         while (engine.under_way() != 0)
             for (const auto& ended : engine.wait(std::chrono::seconds(1))) {
-                sum += ended.wall_s;
-                ++count;
+                study::point_record& probe = probes.emplace_back();
+                probe.wall_s = ended.wall_s;
+                const json result = json::parse(ended.output, nullptr, false);
+                if (result.is_object() && result.contains("results"))
+                    probe.metrics = study::metrics_of(result, of.study().metrics);
                 if (ended.status != "done")
                     fmt::print(stderr, "vinic: point {} does not end well: {}: {}\n", index + 1, ended.status,
                                reason_in(ended.log));
             }
     }
-    return sum / static_cast<double>(count);
+    return probes;
+}
+
+/// Says which metrics no point has; whether there are any.
+bool miss_metrics(const study::plan& of, const std::vector<study::point_record>& points) {
+    const auto lines = study::missing_metrics(of, points);
+    for (const auto& line : lines) fmt::print(stderr, "vinic: {}\n", line);
+    return !lines.empty();
 }
 
 struct state {
@@ -156,7 +159,14 @@ void refuse_other_kinds(const study::study_file& study) {
 status check_study(const study_options& options) {
     const study::plan plan = plan_of(options);
     study::check(plan);
-    const double each = seconds_for_a_point(plan, database_of(options.file, options.database));
+    const fs::path file = database_of(options.file, options.database);
+    std::vector<double> known;
+    if (fs::exists(file))
+        for (const auto& [key, point] : study::database(file, study::database::mode::read).summaries())
+            known.push_back(point.wall_s);
+    const auto probes = known.empty() ? probes_of(plan) : std::vector<study::point_record>();
+    for (const auto& probe : probes) known.push_back(probe.wall_s);
+    const double each = std::accumulate(known.begin(), known.end(), 0.0) / static_cast<double>(known.size());
     const auto jobs = static_cast<double>(study::processors());
     const double all = each * static_cast<double>(count_of(plan)) / jobs;
     std::string text = beginning_of(points_of(plan)) + fmt::format("\n{} points", count_of(plan));
@@ -165,7 +175,7 @@ status check_study(const study_options& options) {
     text += fmt::format(", about {:.2g} s each: {} on {} processors\n", each, study::clock_text(all), jobs);
     write(options, text,
           {{"format", "vinic study 1"}, {"points", points_of(plan)}, {"point_s", each}, {"estimate_s", all}});
-    return status::done;
+    return miss_metrics(plan, probes) ? status::failed : status::done;
 }
 
 status run_study(const study_options& options) {
@@ -179,10 +189,9 @@ status run_study(const study_options& options) {
     auto outcome = run_points(plan, results, options, "run");
     outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
     output("-").commit(fmt::format("{}: {}\n", file.string(), summary_of(outcome, jobs_of(options))));
-    for (const auto& line : study::missing_metrics(plan, results.points(false)))
-        fmt::print(stderr, "vinic: {}\n", line);
+    const bool missed = miss_metrics(plan, results.points(false));
     say_failures(outcome);
-    return outcome.failed.empty() ? status::done : status::failed;
+    return outcome.failed.empty() && !missed ? status::done : status::failed;
 }
 
 status run_study_task(const study_options& options) {
@@ -264,7 +273,11 @@ status compare_studies(const study_options& options) {
                     found.numbers) +
         (options.tolerance_percent ? fmt::format(" by more than {} %", *options.tolerance_percent) : "") +
         fmt::format("; only in {}: {}, only in {}: {}\n", options.file, found.only_before, options.other,
-                    found.only_after);
+                    found.only_after) +
+        (found.in_both == 0
+             ? "Points are the same when their whole configuration is: design, workload, arguments, "
+               "nodes, seed, parameters\n"
+             : "");
     write(options, found.rows.empty() ? summary : beginning_of(found.rows) + "\n" + summary,
           {{"format", "vinic study difference 1"},
            {"in_both", found.in_both},

@@ -54,10 +54,9 @@ study::plan plan_of(const study_options& options) {
 
 void say_failures(const study::study_runner::outcome& o) {
     for (const auto& [status, count] : o.failed)
-        fmt::print(
-            stderr,
-            "vinic: {} points: {}; `vinic study status` says which and why, `--retry` runs them again\n",
-            count, status);
+        fmt::print(stderr,
+                   "vinic: {} points: {}; `vinic study status` says which and why, {} runs them again\n",
+                   count, status, status == study::ended_point::killed ? "`run`" : "`--retry`");
 }
 
 std::string beginning_of(const json& rows) {

@@ -140,13 +140,14 @@ std::size_t ran_in(const measured_points& points) {
         std::ranges::count_if(points.all, [](const auto& one) { return one.status != "to do"; }));
 }
 
-/// Points as somebody names them: {"points": [{name: value, ...}, ...]}, or the list alone.
+/// Points as somebody names them: {"points": [{name: value, ...}, ...]}, or the list alone; none, where `ask`
+/// had none.
 std::vector<study::point> points_in(const study::space& space, const std::string& place) {
     const std::string shown = place == "-" ? "standard input" : place;
     const json read = json::parse(read_file(place == "-" ? "/dev/stdin" : place), nullptr, false);
     if (read.is_discarded()) throw sim::input_error("{}: not JSON", shown);
     const json& list = read.is_object() ? read.value("points", json()) : read;
-    if (!list.is_array() || list.empty())
+    if (!list.is_array())
         throw sim::input_error("{}: expected a list of points, as in [{{\"{}\": ...}}]", shown,
                                space.names().front());
     std::vector<study::point> points;

@@ -10,6 +10,9 @@ namespace vinic::testbench::study {
 
 /// How a point ended, as the process that ran it left it.
 struct ended_point {
+    /// By somebody else (SIGKILL), so not because of what it is: the next `run` does it again.
+    static constexpr const char* killed = "killed";
+
     std::size_t index = 0;
     std::string status;  ///< "done", "failed", "crashed", ...
     int exit_status = 0;

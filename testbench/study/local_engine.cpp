@@ -43,8 +43,8 @@ void limit(int resource, rlim_t most) {
     ::dup2(nothing, STDIN_FILENO);
     ::dup2(output, STDOUT_FILENO);
     ::dup2(log, STDERR_FILENO);
-#ifndef __SANITIZE_ADDRESS__  // which reserves terabytes
-    limit(RLIMIT_AS, each.memory_bytes);
+#ifndef __SANITIZE_ADDRESS__                // which reserves terabytes
+    limit(RLIMIT_DATA, each.memory_bytes);  // what may be written; reserved addresses cost nothing
 #endif
     limit(RLIMIT_FSIZE, each.file_bytes);
     limit(RLIMIT_CORE, 0);
@@ -149,14 +149,14 @@ ended_point local_engine::reap(pid_t process, const child& of) const {
         p.status = "timed out";
         p.log += fmt::format("vinic: ended after its limit of {} s\n", limits_.seconds);
     } else if (WIFSIGNALED(status)) {
-        p.status = "crashed";
+        p.status = WTERMSIG(status) == SIGKILL ? ended_point::killed : "crashed";
         p.log +=
             fmt::format("vinic: ended by signal {} ({})\n", WTERMSIG(status), ::strsignal(WTERMSIG(status)));
     } else {
         p.status = status_name(p.exit_status, p.log);
         if (p.status == "out of memory")
             p.log +=
-                fmt::format("vinic: ended at its limit of {} MB of addresses\n", limits_.memory_bytes >> 20);
+                fmt::format("vinic: ended at its limit of {} MB of memory\n", limits_.memory_bytes >> 20);
     }
     for (const int file : {of.alive, of.output, of.log}) ::close(file);
     return p;

@@ -44,7 +44,8 @@ void study_runner::find_pending() {
         const auto found = known.find(p.key);
         const bool same = found != known.end() && found->second.identity == identities_.of(i, p);
         const bool well = same && found->second.status == "done";
-        if (!same || (!well && options_.again_failed)) {
+        const bool again = options_.again_failed || (same && found->second.status == ended_point::killed);
+        if (!same || (!well && again)) {
             pending_.push_back(i);
             continue;
         }

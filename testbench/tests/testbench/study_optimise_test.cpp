@@ -91,6 +91,7 @@ TEST_F(study_optimise_test, a_larger_budget_goes_on_and_ask_and_tell_are_the_sam
     while (vinic.run("study ask s.yaml 3 --json next.json").status == 0 &&
            !json::parse(vinic.read("next.json"))["points"].empty() && ++rounds < 20)
         ASSERT_EQ(vinic.run("study tell s.yaml next.json").status, 0);
+    EXPECT_EQ(vinic.run("study tell s.yaml next.json").status, 0) << "the search had no more";
     EXPECT_EQ(vinic.run("study ask s.yaml 3").output, "the search is at its end\n");
     EXPECT_EQ(csv(), at_once);
 }

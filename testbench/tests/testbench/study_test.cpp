@@ -47,7 +47,8 @@ TEST_F(study_test, runs_once_and_only_what_is_new) {
 
 TEST_F(study_test, points_that_fail_are_recorded_and_the_study_goes_on) {
     study(
-        "limits: {time: 8s, memory: 3GB}\naxes:\n - arguments.fate: [well, check, error, hang, memory]\n"
+        "nodes: 8\nlimits: {time: 8s, memory: 500MB}\naxes:\n - arguments.fate: [well, check, error, hang, "
+        "memory]\n"
         " - arguments.n: [1]\n");
     const auto outcome = vinic.run("study run s.yaml");
     EXPECT_EQ(outcome.status, 1) << outcome.errors;
@@ -58,12 +59,14 @@ TEST_F(study_test, points_that_fail_are_recorded_and_the_study_goes_on) {
     ASSERT_EQ(now["failures"].size(), 4u);
     EXPECT_EQ(now["failures"][0]["log"], "vinic: check failed: as told");
     EXPECT_EQ(now["failures"][2]["log"], "vinic: ended after its limit of 8 s");
-    EXPECT_EQ(now["failures"][1]["command"], "vinic run ./t.lua --design myvia --seed 1 -- fate=error n=1");
+    EXPECT_EQ(now["failures"][1]["command"],
+              "vinic run ./t.lua --design myvia --seed 1 --nodes 8 -- fate=error n=1");
     EXPECT_NE(csv().find("\n2,check,1,1,1.5,check failed\n"), std::string::npos) << "its numbers are kept";
     // Failures are results: they are run again only when asked for.
     EXPECT_EQ(vinic.run("study run s.yaml").output, "s.sqlite: 0 points ran, 5 were there\n");
-    vinic.write("s.yaml",
-                "workload: ./t.lua\naxes:\n - arguments.fate: [well, check]\n - arguments.n: [1]\n");
+    vinic.write(
+        "s.yaml",
+        "workload: ./t.lua\nnodes: 8\naxes:\n - arguments.fate: [well, check]\n - arguments.n: [1]\n");
     EXPECT_EQ(vinic.run("study run s.yaml --retry").output.substr(0, 38),
               "s.sqlite: 1 points ran, 1 were there; ");
 }
@@ -125,10 +128,13 @@ TEST_F(study_test, check_shows_points_and_an_estimate) {
 TEST_F(study_test, show_point_and_diff) {
     study(
         "question: How much?\naxes:\n - arguments.n: [1, 2, 4]\nmetrics: [value_us, account.latency.mean]\n");
-    const auto ran = vinic.run("study run s.yaml --db a.sqlite");
-    EXPECT_EQ(ran.status, 0);
-    EXPECT_NE(ran.errors.find("s.yaml:5: no result has a metric 'account.latency.mean'"), std::string::npos)
-        << ran.errors;
+    for (const char* verb : {"check s.yaml", "run s.yaml --db a.sqlite"}) {
+        const auto ran = vinic.run(std::string("study ") + verb);
+        EXPECT_EQ(ran.status, 1);
+        EXPECT_NE(ran.errors.find("s.yaml:5: no result has a metric 'account.latency.mean'"),
+                  std::string::npos)
+            << ran.errors;
+    }
     const auto shown = vinic.run("study show s.yaml --db a.sqlite --x arguments.n");
     EXPECT_NE(shown.output.find("How much?\n\npoint  arguments.n  size (bytes)  value (us)\n"),
               std::string::npos)
@@ -162,6 +168,25 @@ TEST_F(study_test, points_die_with_the_study_and_a_second_run_is_refused) {
     EXPECT_EQ(status_of()["to_do"], 2);
     EXPECT_EQ(first.end(SIGKILL), -SIGKILL);
     EXPECT_TRUE(soon([&] { return processes_in(vinic.folder()).empty(); }));
+}
+
+TEST_F(study_test, a_point_that_somebody_kills_runs_again) {
+    const std::string axes = "axes:\n - arguments.fate: [hang]\n";
+    study(axes);
+    running_study first(vinic);
+    std::vector<pid_t> workers;
+    ASSERT_TRUE(soon([&] {
+        workers = processes_in(vinic.folder());
+        std::erase(workers, first.process());
+        return !workers.empty();
+    }));
+    for (const pid_t worker : workers) ::kill(worker, SIGKILL);
+    EXPECT_EQ(first.end(0), 1);
+    EXPECT_EQ(status_of()["results"], json({{"killed", 1}}));
+    study("limits: {time: 1s}\n" + axes);
+    vinic.run("study run s.yaml");
+    EXPECT_EQ(status_of()["results"], json({{"timed out", 1}}));
+    EXPECT_EQ(vinic.run("study run s.yaml").output, "s.sqlite: 0 points ran, 1 were there\n");
 }
 
 /// A file that may not grow stands for a disk that is full.
