@@ -147,22 +147,19 @@ bool attached_program::stands(const thread_view& t) const {
     return c && c->spin.holds();
 }
 
-bool attached_program::all_stand(std::uint64_t& seen) {
+bool attached_program::all_stand(thread_runs& seen) {
     if (ended) return true;
     for (const attach::slot& s : slots()) {
         if (s.turn == attach::phase::answered) return false;
         if (s.turn == attach::phase::asking) excused_.erase(s.thread);
     }
     if (!machine) return true;
-    std::vector<pid_t> all{process()};
-    if (region_->forked != 0 || !attached)
-        for (const pid_t child : descendants_of(process())) all.push_back(child);
+    std::vector<pid_t> all = descendants_of(process());
+    all.push_back(process());
     for (const pid_t one : all)
         for (const thread_view& t : threads_of(one)) {
             if (!stands(t)) return false;
-            // A process is dead an instant before its parent, which may wait for it, is woken.
-            if (t.state == 'Z' && dead_.insert(t.thread).second) return false;
-            if (!asks(t.thread) && !excused_.contains(t.thread)) seen += t.slices;
+            if (!asks(t.thread) && !excused_.contains(t.thread)) seen.emplace_back(t.thread, t.slices);
         }
     return true;
 }

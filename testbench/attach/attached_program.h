@@ -96,9 +96,8 @@ public:
     std::vector<caller*> find_callers();
     /// Whether each of its threads is known, without the kernel's help, to have asked.
     bool all_ask();
-    /// The same with its help: asked, blocked or gone. `seen`: grows by how often threads that are blocked
-    /// have run.
-    bool all_stand(std::uint64_t& seen);
+    /// The same with its help: asked, blocked or gone. `seen`: threads that are blocked are added.
+    bool all_stand(thread_runs& seen);
     /// Time will be asked to go on: how long threads run is counted from here.
     void expect_calls() { running_.clear(); }
     /// Stops those of its threads that run for a while and can be shown to spin; and takes those that have
@@ -131,7 +130,6 @@ private:
     };
     std::map<pid_t, effort> running_;
     std::set<pid_t> excused_;
-    std::set<pid_t> dead_;  ///< threads of children that are gone and were seen so
     int region_file_;
     vipl::attach::region* region_;
 };

@@ -6,8 +6,6 @@
 
 #include <csignal>
 
-#include "testbench/attach/kernel_view.h"
-
 namespace vinic::testbench {
 
 bystanders::bystanders() { prctl(PR_SET_CHILD_SUBREAPER, 1); }
@@ -16,14 +14,14 @@ bystanders::~bystanders() {
     for (const pid_t one : descendants_of(getpid())) kill(one, SIGKILL);
 }
 
-bool bystanders::all_stand(const std::set<pid_t>& programs, std::uint64_t& seen) {
+bool bystanders::all_stand(const std::set<pid_t>& programs, thread_runs& seen) {
     found_ = descendants_of(getpid());
     std::erase_if(found_, [&](pid_t one) { return programs.contains(one); });
     for (const pid_t one : found_)
         for (const thread_view& t : threads_of(one)) {
             if (excused_.contains(t.thread)) continue;
             if (!blocked(t)) return false;
-            seen += t.slices;
+            seen.emplace_back(t.thread, t.slices);
         }
     return true;
 }

@@ -9,6 +9,8 @@
 #include <set>
 #include <vector>
 
+#include "testbench/attach/kernel_view.h"
+
 namespace vinic::testbench {
 
 /// The processes below the simulator that are no programs of it: a launcher, its daemons, shells. Programs
@@ -22,8 +24,8 @@ public:
     bystanders(const bystanders&) = delete;
     bystanders& operator=(const bystanders&) = delete;
 
-    /// Whether no thread of them runs. `seen`: grows by how often threads have run. `programs`: who is none.
-    bool all_stand(const std::set<pid_t>& programs, std::uint64_t& seen);
+    /// Whether no thread of them runs. `seen`: their threads are added. `programs`: who is none.
+    bool all_stand(const std::set<pid_t>& programs, thread_runs& seen);
     /// Takes threads that have had a processor for longer than `grace` since `expect` for standing; how many.
     unsigned excuse_those_that_run(std::chrono::nanoseconds grace);
     void expect() { running_.clear(); }

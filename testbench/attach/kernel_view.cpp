@@ -51,6 +51,13 @@ char state_in(const std::string& folder) {
     return name_end != std::string::npos && name_end + 2 < stat.size() ? stat[name_end + 2] : '\0';
 }
 
+/// Between the state's change and the last look at what it waits for, a thread has a processor, or waits for
+/// one for as long as others have them. The kernel says in which system call a thread is only when it is off
+/// them. Where it says nothing at all (another user's program), the state must do.
+bool has_left_processor(pid_t thread) {
+    return !text_of(fmt::format("/proc/{}/syscall", thread)).starts_with("running");
+}
+
 }  // namespace
 
 std::string name_of(pid_t process) {
@@ -64,19 +71,20 @@ std::vector<thread_view> threads_of(pid_t process) {
     const std::string tasks = fmt::format("/proc/{}/task", process);
     for (const pid_t thread : numbers_in(tasks)) {
         const std::string folder = fmt::format("{}/{}", tasks, thread);
-        thread_view view{.thread = thread, .state = state_in(folder), .run_ns = 0, .slices = 0};
-        if (view.state == 0) continue;
         unsigned long long run_ns = 0;
         unsigned long long slices = 0;
         std::sscanf(text_of(folder + "/schedstat").c_str(), "%llu %*u %llu", &run_ns, &slices);
-        view.run_ns = run_ns;
-        view.slices = slices;
-        all.push_back(view);
+        const thread_view view{
+            .thread = thread, .state = state_in(folder), .run_ns = run_ns, .slices = slices};
+        if (view.state != 0) all.push_back(view);
     }
     return all;
 }
 
-bool blocked(const thread_view& t) { return t.state == 'S' || t.state == 'Z' || t.state == 'X'; }
+bool blocked(const thread_view& t) {
+    if (t.state == 'Z' || t.state == 'X') return true;
+    return t.state == 'S' && has_left_processor(t.thread);
+}
 
 bool signal_pending(pid_t process, int signal) {
     const std::string status = text_of(fmt::format("/proc/{}/status", process));

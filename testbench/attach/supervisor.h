@@ -96,7 +96,7 @@ private:
     void meet();
     attached_program* program_for(const listener::caller& who);
     bool all_have_come() const;
-    bool bystanders_stand(std::uint64_t& seen);
+    bool bystanders_stand(thread_runs& seen);
     bool release_spins();
     bool still_awaits(clock::time_point& quiet_since);
     void stop_awaiting();
@@ -118,8 +118,8 @@ private:
     int looks_;
     bool somebody_elsewhere_ = true;  ///< at the last time at which nobody ran
     bool complained_ = false;
-    std::uint64_t seen_ = 0;  ///< how often threads have run, at the last look
-    bool moved_ = false;      ///< somebody has, since programs are awaited
+    thread_runs seen_;    ///< at the last look
+    bool moved_ = false;  ///< somebody has, since programs are awaited
 };
 
 }  // namespace vinic::testbench

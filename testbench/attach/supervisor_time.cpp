@@ -83,20 +83,20 @@ bool supervisor::all_stand() {
         somebody_elsewhere_ = false;
         return true;
     }
-    std::uint64_t seen[2] = {};
-    for (std::uint64_t& sum : seen) {
-        if (!bystanders_stand(sum)) return false;
-        if (!std::ranges::all_of(programs_, [&](const auto& p) { return p->all_stand(sum); })) return false;
+    thread_runs seen[2];
+    for (thread_runs& look : seen) {
+        if (!bystanders_stand(look)) return false;
+        if (!std::ranges::all_of(programs_, [&](const auto& p) { return p->all_stand(look); })) return false;
         meet();
     }
     somebody_elsewhere_ = true;
     moved_ = moved_ || seen[0] != seen_;
-    seen_ = seen[0];
+    seen_ = seen[1];
     if (reap()) return false;  // what ended in between looked as if it stood
     return seen[0] == seen[1];
 }
 
-bool supervisor::bystanders_stand(std::uint64_t& seen) {
+bool supervisor::bystanders_stand(thread_runs& seen) {
     if (!bystanders_) return true;
     std::set<pid_t> ours;
     for (const auto& p : programs_)
@@ -157,7 +157,7 @@ void supervisor::judge() {
 void supervisor::complain(clock::time_point since) {
     if (complained_ || clock::now() - since < patience) return;
     complained_ = true;
-    std::uint64_t seen = 0;
+    thread_runs seen;
     for (const auto& p : programs_) {
         if (awaiting_ && !p->attached && !p->ended)
             fmt::print(stderr, "vinic: waiting for {}, which has not come\n", p->name);

@@ -37,6 +37,8 @@ struct state {
 state here;
 
 std::atomic<int> threads_counted{1};
+/// The simulator's count never lags behind: a thread that has been counted is, there too.
+pthread_mutex_t counting = PTHREAD_MUTEX_INITIALIZER;
 thread_local slot* mine = nullptr;
 thread_local std::uint64_t measured_from_ns = 0;
 
@@ -122,6 +124,12 @@ hello own_hello() {
         .magic = magic, .version = protocol_version, .process = process, .node = number_in({node_variable})};
 }
 
+void publish_threads() {
+    pthread_mutex_lock(&counting);
+    here.shared->threads = static_cast<std::uint32_t>(threads_counted.load());
+    pthread_mutex_unlock(&counting);
+}
+
 void attach() {
     const char* const path = getenv(socket_variable);
     if (path == nullptr)
@@ -154,9 +162,9 @@ void attach() {
     const bool several =
         sched_getaffinity(0, sizeof processors, &processors) != 0 || CPU_COUNT(&processors) > 1;
     here.looks = several ? looks_before_sleep : 0;
-    here.shared->threads = static_cast<std::uint32_t>(threads_counted.load());
+    publish_threads();
     here.shared->counted = threads_are_counted ? 1 : 0;
-    here.shared->forked = here.has_forked ? 1 : 0;
+    if (here.has_forked) here.shared->forked = 1;
 }
 
 // --- Slots.
@@ -174,6 +182,7 @@ void leave_slot(void* of) {
 void in_child() {
     release_time_stamps();
     here.lock = PTHREAD_MUTEX_INITIALIZER;
+    counting = PTHREAD_MUTEX_INITIALIZER;
     here.tried = false;
     here.shared = nullptr;
     here.bell = nullptr;
@@ -184,14 +193,9 @@ void in_child() {
     mine = nullptr;
 }
 
-void before_fork() {
-    here.has_forked = true;
-    if (here.shared != nullptr) here.shared->forked = 1;
-}
-
 [[gnu::constructor]] void prepare() {
     pthread_key_create(&here.at_exit_of_thread, leave_slot);
-    pthread_atfork(before_fork, nullptr, in_child);
+    pthread_atfork(expect_process, nullptr, in_child);
     release_time_stamps();  // which a program may have left trapped that has become this one
     if (wanted() && getenv("VINIC_TRAP_RDTSC") != nullptr) trap_time_stamps();
 }
@@ -297,12 +301,21 @@ bool ask(slot& s, std::uint32_t function) {
     return answered;
 }
 
+void expect_process() {
+    pthread_mutex_lock(&counting);
+    here.has_forked = true;
+    if (here.shared != nullptr) here.shared->forked = 1;
+    pthread_mutex_unlock(&counting);
+}
+
 bool alone() { return threads_are_counted && threads_counted == 1; }
 
 void count_thread(int difference) {
+    pthread_mutex_lock(&counting);
     threads_counted += difference;
     if (region* const shared = here.shared)
         shared->threads = static_cast<std::uint32_t>(threads_counted.load());
+    pthread_mutex_unlock(&counting);
 }
 
 // --- Handlers.

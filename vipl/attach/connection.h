@@ -26,6 +26,9 @@ extern bool threads_are_counted;
 /// A thread of the program begins (+1) or ends (-1).
 void count_thread(int difference);
 
+/// The program is about to make a process.
+void expect_process();
+
 /// Whether the calling thread is known to be the only one.
 bool alone();
 

@@ -152,6 +152,32 @@ TEST(attach, memory_of_every_kind_is_registered_and_keeps_its_bytes) {
     EXPECT_EQ(run.output, "");
 }
 
+// A thread that has said to the kernel that it will sleep, and does not: time stands until it has posted.
+// Several times, because what the simulator sees of it is chance.
+TEST(attach, time_stands_while_a_thread_only_looks_asleep) {
+    const program vinic;
+    std::set<std::string> results;
+    for (int i = 0; i < 20; ++i) {
+        const outcome run = exec(vinic, "looks_asleep_vipl", "--reproducible --json r.json --grace 20000");
+        ASSERT_EQ(run.status, 0) << run.errors;
+        EXPECT_EQ(run.output, "received\n");
+        results.insert(vinic.read("r.json"));
+    }
+    EXPECT_EQ(results.size(), 1u);
+}
+
+// What a program starts counts, however it starts it.
+class started : public testing::TestWithParam<const char*> {};
+TEST_P(started, process_is_waited_for) {
+    const program vinic;
+    const outcome run = exec(vinic, std::string("starts_process_vipl ") + GetParam(), "-n 1");
+    EXPECT_EQ(run.status, 0) << run.errors;
+    EXPECT_EQ(run.output, "ready\n");
+}
+INSTANTIATE_TEST_SUITE_P(programs, started,
+                         testing::Values("fork", "vfork", "posix_spawn", "posix_spawnp", "popen"),
+                         [](const auto& one) { return std::string(one.param); });
+
 // What the kernel does for a process that dies: its peer hears of it.
 class death : public testing::TestWithParam<std::pair<const char*, int>> {};
 TEST_P(death, tells_the_peer) {
