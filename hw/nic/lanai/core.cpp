@@ -216,7 +216,7 @@ run_result core::run_ahead(cycle enough, cycle limit) {
 void core::sync(cycle now) {
     implementation& i = *impl_;
     if (i.speculative() && i.live.last_issue >= now) i.rewind();
-    if (i.live.next_issue < now) {
+    if (i.live.next_issue < now && i.next_issue_cycle() < now) {
         const run_result r = i.advance(now, now, false);
         if (r.reason == stop_reason::device_access)
             throw std::logic_error(
