@@ -88,6 +88,7 @@ void core::implementation::checkpoint() {
     for (const region_record& change : region_changes) region_callback(change);
     region_changes.clear();
     if (!config.lockstep) saved = live;
+    history.commit();
     retired_at_checkpoint = live.retired;
     undo_count = 0;
     loads.clear();
@@ -105,6 +106,7 @@ void core::implementation::rewind() {
         if (cache.holds_code(u.address)) cache.clear();
     }
     live = saved;
+    history.rewind();
     records.clear();
     for (const exchange_record& e : exchanges)
         if (e.what == exchange_record::kind::first_load) unread.add(e.address);

@@ -23,7 +23,7 @@ struct context {
 
     template <typename T>
     bool in_sram(std::uint32_t address) const {
-        return address <= size - sizeof(T) && address % sizeof(T) == 0;
+        return address < size && address % sizeof(T) == 0;  // the size is a multiple of each width
     }
 };
 
@@ -307,7 +307,7 @@ void block_run<contended>::load_register(const micro_op& o, std::uint32_t* r, cy
 template <bool contended>
 inline void block_run<contended>::complete_block() {
     enter_region();
-    m_.history.add(b_->pc, b_->instructions);
+    core_.history.add(b_->pc, b_->instructions);
     m_.retired += b_->instructions;
     m_.load_use += b_->load_use + interlock_;
     if constexpr (!contended) {
@@ -402,7 +402,7 @@ block_exit block_run<contended>::leave_before(const micro_op& o, block_exit why,
     m_.fetched = (m_.pc - 4) & ~(core_.config.slot_bytes - 1);
     m_.retired += o.index;
     m_.load_use += waits;
-    m_.history.add(b_->pc, o.index);
+    core_.history.add(b_->pc, o.index);
     enter_region();
     if (contended) return save(why, c, nzvc, next_, last_issue_);
     const cycle last = previous->index == 0                 ? next_ + interlock_
@@ -657,6 +657,8 @@ block_exit block_run<contended>::operator()() {
                     target = load_be32(c.sram + address);
                     break;
                 }
+                default:
+                    __builtin_unreachable();  // spares the dispatch a check
             }
             if (!fits) [[unlikely]] {
                 const register_access what = access_register(o, r);
