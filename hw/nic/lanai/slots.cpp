@@ -82,14 +82,14 @@ slot slot_schedule::next_free(sram_port port, slot from) const {
 
 slot slot_schedule::served_at(sram_port port, std::uint64_t k) const {
     const auto p = static_cast<std::size_t>(port);
-    slot_cursor cursor = cursor_of(p + 1);
-    const bool alone =
-        cursor.next_due == cursor.due[p] && std::count(cursor.due.begin(), cursor.due.end(), never) ==
-                                                static_cast<std::ptrdiff_t>(sram_ports) - 1;
+    const auto due = ports_.due.begin();
+    const bool undisturbed = std::all_of(due, due + p, [](slot other) { return other == never; });
     const slot_pattern& own = patterns_[p];
-    // Alone, and not asking for more than one access a slot: served when due.
-    if (alone && own.period_numerator >= own.period_denominator && own.first >= cursor.position)
+    // Not asking for more than one access a slot either: served when due.
+    if (undisturbed && due[p] != never && own.period_numerator >= own.period_denominator &&
+        own.first >= ports_.position)
         return own.due(k);
+    slot_cursor cursor = cursor_of(p + 1);
     while (cursor.served[p] <= k && cursor.next_due != never) {
         cursor.position = std::max(cursor.position, cursor.next_due);
         serve(cursor);
