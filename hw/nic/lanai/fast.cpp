@@ -496,6 +496,9 @@ block_exit block_run<contended>::operator()() {
                     nzvc = f.nzvc;
                     break;
                 }
+                case micro::and_k_f:
+                    nzvc = flags::nz(r[o.d] = r[o.a] & o.k);
+                    break;
                 case micro::add:
                     r[o.d] = r[o.a] + r[o.b];
                     break;
@@ -529,6 +532,12 @@ block_exit block_run<contended>::operator()() {
                     nzvc = f.nzvc;
                     break;
                 }
+                case micro::and_f:
+                    nzvc = flags::nz(r[o.d] = r[o.a] & r[o.b]);
+                    break;
+                case micro::or_f:
+                    nzvc = flags::nz(r[o.d] = r[o.a] | r[o.b]);
+                    break;
                 case micro::select:
                     r[o.d] = holds(o) ? r[o.a] : r[o.b];
                     break;
