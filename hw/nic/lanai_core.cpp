@@ -206,15 +206,15 @@ void lanai_core::sync_for_write(std::uint32_t address, std::size_t bytes) {
     if (core_->stored(address, bytes) || core_->loaded(address, bytes)) sync();
 }
 
+/// A core of its own tries, and takes back what it did to the SRAM.
 bool lanai_core::idles_for_ever() const {
     if (in_reset_) return true;
     lanai::core_config config = core_->config();
-    config.lockstep = false;
-    const auto now = memory_.contents();
-    std::vector<std::uint8_t> copy(now.begin(), now.end());
-    lanai::core trial(config, copy, devices_);
+    config.lockstep = config.shares_text = false;
+    lanai::core trial(config, memory_.contents(), devices_);
     trial.set_state(core_->state());
     const lanai::run_result plan = trial.run_ahead(clock_.next_issue() + trial_cycles);
+    trial.sync(core_->state().next_issue);
     return plan.reason == lanai::stop_reason::idle && plan.at == lanai::never;
 }
 
