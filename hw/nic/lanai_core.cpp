@@ -50,7 +50,7 @@ lanai_core::lanai_core(const sc_core::sc_module_name& name, const card_clock& cl
                        .help = "one instruction at a time, no run-ahead, as RTL does always; the results are "
                                "the same"}),
       slice_min_cycles(
-          *this, clocks("slice_min_cycles", 64, 1, 1u << 20,
+          *this, clocks("slice_min_cycles", 96, 1, 1u << 20,
                         "shortest run ahead of the kernel; changes no result", "speed of the simulator")),
       slice_max_cycles(
           *this, clocks("slice_max_cycles", 1u << 16, 1, 1u << 24,
