@@ -231,7 +231,7 @@ void burst_scheduler::settle(job& j) {
     const bool failed = j.status != job_status::done;
     if (j.splits > 0 || (active_ && active_->part.job == &j) || !(failed || j.moved == j.bytes.size()))
         return;
-    jobs_.remove(&j);
+    std::erase(jobs_, &j);
     j.client->on_done(j, j.status);
 }
 

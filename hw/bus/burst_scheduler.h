@@ -3,9 +3,9 @@
 
 #include <array>
 #include <cstdint>
-#include <list>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "hw/bus/initiator.h"
 #include "hw/sim/timer.h"
@@ -58,7 +58,7 @@ private:
     const bus_properties& bus_;
     burst_limits limits_;
     std::string name_;
-    std::list<job*> jobs_;
+    std::vector<job*> jobs_;
     std::array<slot, 2> slots_;  ///< one has the bus while the other one requests it
     slot* requesting_ = nullptr;
     slot* active_ = nullptr;

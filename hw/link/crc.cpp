@@ -23,18 +23,23 @@ constexpr crc8_tables make_crc8_tables() {
     return tables;
 }
 
-constexpr std::array<std::uint32_t, 256> make_crc32_table() {
-    std::array<std::uint32_t, 256> table{};
+using crc32_tables = std::array<std::array<std::uint32_t, 256>, 8>;
+
+constexpr crc32_tables make_crc32_tables() {
+    crc32_tables tables{};
     for (std::uint32_t b = 0; b < 256; ++b) {
         std::uint32_t crc = b;
         for (int bit = 0; bit < 8; ++bit) crc = (crc >> 1) ^ (crc & 1 ? 0xEDB88320u : 0u);
-        table[b] = crc;
+        tables[0][b] = crc;
     }
-    return table;
+    for (std::size_t n = 1; n < tables.size(); ++n)
+        for (unsigned b = 0; b < 256; ++b)
+            tables[n][b] = (tables[n - 1][b] >> 8) ^ tables[0][tables[n - 1][b] & 0xFF];
+    return tables;
 }
 
 constexpr crc8_tables crc8_of = make_crc8_tables();
-constexpr std::array<std::uint32_t, 256> crc32_of = make_crc32_table();
+constexpr crc32_tables crc32_of = make_crc32_tables();
 
 }  // namespace
 
@@ -52,7 +57,13 @@ std::uint8_t crc8(std::span<const std::uint8_t> bytes, std::uint8_t start) {
 
 std::uint32_t crc32(std::span<const std::uint8_t> bytes, std::uint32_t start) {
     std::uint32_t crc = ~start;
-    for (const std::uint8_t b : bytes) crc = (crc >> 8) ^ crc32_of[(crc ^ b) & 0xFF];
+    while (bytes.size() >= 8) {
+        crc = crc32_of[7][(crc ^ bytes[0]) & 0xFF] ^ crc32_of[6][(crc >> 8 ^ bytes[1]) & 0xFF] ^
+              crc32_of[5][(crc >> 16 ^ bytes[2]) & 0xFF] ^ crc32_of[4][crc >> 24 ^ bytes[3]] ^
+              crc32_of[3][bytes[4]] ^ crc32_of[2][bytes[5]] ^ crc32_of[1][bytes[6]] ^ crc32_of[0][bytes[7]];
+        bytes = bytes.subspan(8);
+    }
+    for (const std::uint8_t b : bytes) crc = (crc >> 8) ^ crc32_of[0][(crc ^ b) & 0xFF];
     return ~crc;
 }
 

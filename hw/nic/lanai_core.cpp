@@ -50,7 +50,7 @@ lanai_core::lanai_core(const sc_core::sc_module_name& name, const card_clock& cl
                        .help = "one instruction at a time, no run-ahead, as RTL does always; the results are "
                                "the same"}),
       slice_min_cycles(
-          *this, clocks("slice_min_cycles", 64, 1, 1u << 20,
+          *this, clocks("slice_min_cycles", 96, 1, 1u << 20,
                         "shortest run ahead of the kernel; changes no result", "speed of the simulator")),
       slice_max_cycles(
           *this, clocks("slice_max_cycles", 1u << 16, 1, 1u << 24,
@@ -206,15 +206,15 @@ void lanai_core::sync_for_write(std::uint32_t address, std::size_t bytes) {
     if (core_->stored(address, bytes) || core_->loaded(address, bytes)) sync();
 }
 
+/// A core of its own tries, and takes back what it did to the SRAM.
 bool lanai_core::idles_for_ever() const {
     if (in_reset_) return true;
     lanai::core_config config = core_->config();
-    config.lockstep = false;
-    const auto now = memory_.contents();
-    std::vector<std::uint8_t> copy(now.begin(), now.end());
-    lanai::core trial(config, copy, devices_);
+    config.lockstep = config.shares_text = false;
+    lanai::core trial(config, memory_.contents(), devices_);
     trial.set_state(core_->state());
     const lanai::run_result plan = trial.run_ahead(clock_.next_issue() + trial_cycles);
+    trial.sync(core_->state().next_issue);
     return plan.reason == lanai::stop_reason::idle && plan.at == lanai::never;
 }
 

@@ -152,11 +152,13 @@ bus::target_answer pci_interface::answer_read(const tlm::tlm_generic_payload& pa
     return {.kind = bus::answer_kind::retry, .limit_bytes = limit};
 }
 
-/// A read of the SRAM takes its slots as soon as the address is decoded.
+/// A read of the SRAM takes its slots as soon as the address is decoded, a write behind its last data phase.
 void pci_interface::on_schedule(const tlm::tlm_generic_payload& payload, const bus::pci_extension& pci) {
-    if (payload.is_write() || is_configuration(pci)) return;
+    if (is_configuration(pci)) return;
     const auto offset = static_cast<std::uint32_t>(payload.get_address() % bar_bytes);
     if (region_of(offset) != region::sram || !memory_.holds(offset, pci.schedule.bytes)) return;
+    if (payload.is_write())
+        return memory_.host_access.expect(clock_.domain().edge_after(pci.schedule.done_at));
     reading_ =
         std::make_shared<sram_read>(sram_read{.offset = offset,
                                               .first = clock_.domain().edge_after(pci.schedule.address_at),

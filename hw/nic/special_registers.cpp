@@ -169,6 +169,7 @@ std::optional<lanai::register_value> special_registers::value_of(chip_register w
     };
     switch (which) {
         case r::isr: {
+            if (nothing_comes()) return lanai::register_value{isr_, lanai::never};
             const std::uint32_t value = isr_at(at);
             cycle change = lanai::never;
             if (coming_from_ > at && (coming_ & ~value) != 0) change = coming_from_;
@@ -251,6 +252,11 @@ std::uint32_t special_registers::isr_at(cycle at) const {
     for (std::size_t n = 0; n < timers_.size(); ++n)
         if (timers_[n].seen_from <= at) value |= mask_of(timer_events[n]);
     return value;
+}
+
+bool special_registers::nothing_comes() const {
+    return coming_ == 0 && timers_[0].seen_from == lanai::never && timers_[1].seen_from == lanai::never &&
+           timers_[2].seen_from == lanai::never;
 }
 
 /// What is seen in cycle `at` stands in isr_ from now on.

@@ -153,6 +153,7 @@ private:
     std::uint32_t& word(chip_register which) { return words_[static_cast<std::size_t>(which)]; }
     std::uint32_t word(chip_register which) const { return words_[static_cast<std::size_t>(which)]; }
     std::optional<lanai::register_value> value_of(chip_register which, cycle at) const;
+    bool nothing_comes() const;  // all bits of the ISR that will be seen are, unless somebody raises one
     void store_isr(std::uint32_t value, cycle at, bool by_host);
     void load_timer(unsigned number, std::uint32_t value, cycle at);
     void store_simulator_port(std::uint32_t address, std::uint32_t value);

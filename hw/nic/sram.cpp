@@ -293,8 +293,8 @@ void sram::set_slot_pattern(lanai::sram_port port, const lanai::slot_pattern& pa
 }
 
 cycle sram::next_access(cycle now) const {
-    return std::min({host_access.next_access(now), host_dma.next_access(now), receive.next_access(now),
-                     send.next_access(now)});
+    return std::min(std::min(host_access.next_access(now), host_dma.next_access(now)),
+                    std::min(receive.next_access(now), send.next_access(now)));
 }
 
 void sram::peek(std::uint32_t address, std::span<std::uint8_t> into) {

@@ -6,6 +6,21 @@
 
 namespace vinic::sim {
 
+namespace {
+
+__extension__ using wide = unsigned __int128;
+
+/// The first edge at or after `t`, of a period that is a fraction. Apart, so that the others need no stack.
+[[gnu::noinline]] std::uint64_t first_edge(const clock_domain& clock, picoseconds t, std::uint64_t numerator,
+                                           std::uint64_t denominator) {
+    auto n = static_cast<std::uint64_t>(wide{t} * denominator / numerator);
+    while (clock.edge(n) < t) ++n;
+    while (n > 0 && clock.edge(n - 1) >= t) --n;
+    return n;
+}
+
+}  // namespace
+
 clock_domain::clock_domain(std::uint64_t numerator, std::uint64_t denominator)
     : numerator_(numerator), denominator_(denominator) {
     if (numerator == 0 || denominator == 0) throw std::invalid_argument("a clock's period must be positive");
@@ -34,10 +49,7 @@ clock_domain clock_domain::times(std::uint64_t multiplier, std::uint64_t divisor
 
 std::uint64_t clock_domain::edge_at_or_after(picoseconds t) const {
     if (denominator_ == 1) return (t + numerator_ - 1) / numerator_;
-    auto n = static_cast<std::uint64_t>(wide{t} * denominator_ / numerator_);
-    while (edge(n) < t) ++n;
-    while (n > 0 && edge(n - 1) >= t) --n;
-    return n;
+    return first_edge(*this, t, numerator_, denominator_);
 }
 
 }  // namespace vinic::sim

@@ -22,8 +22,8 @@ picoseconds end_of_stretch = 0;
 bool take_kernel_to(picoseconds at) {
     if (at >= end_of_stretch) return false;
     const sc_core::sc_simcontext& kernel = *sc_core::sc_get_curr_simcontext();
-    if (sc_core::sc_time_to_pending_activity(&kernel).value() <= at - kernel.time_stamp().value())
-        return false;
+    if (kernel.pending_activity_at_current_time()) return false;
+    if (sc_core::sc_time next; kernel.next_time(next) && next.value() <= at) return false;
     const_cast<sc_core::sc_time&>(kernel.time_stamp()) = to_sc_time(at);
     return true;
 }

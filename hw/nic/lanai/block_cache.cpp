@@ -99,8 +99,8 @@ bool block_cache::translates_as(const block_cache& other) const {
         return std::array{c.slots_per_cycle,  c.slot_bytes,         c.load_slots,
                           c.word_store_slots, c.narrow_store_slots, c.load_use_cycles};
     };
-    return sram_.size() == other.sram_.size() && timing(config_) == timing(other.config_) &&
-           regions_ == other.regions_;
+    return config_.shares_text && other.config_.shares_text && sram_.size() == other.sram_.size() &&
+           timing(config_) == timing(other.config_) && regions_ == other.regions_;
 }
 
 // Where the region of that word ends, or somewhere in it that no block reaches.

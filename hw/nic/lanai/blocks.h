@@ -16,8 +16,8 @@ namespace vinic::lanai {
 enum class micro : std::uint8_t {
     // clang-format off
     nop, constant, read_pc,
-    add_k, and_k, or_k, xor_k, shl_k, shr_k, sar_k, add_sp, sub_k_f, add_k_f,
-    add, sub, and_, or_, xor_, shift, shift_arithmetic, sub_f, add_f,
+    add_k, and_k, or_k, xor_k, shl_k, shr_k, sar_k, add_sp, sub_k_f, add_k_f, and_k_f,
+    add, sub, and_, or_, xor_, shift, shift_arithmetic, sub_f, add_f, and_f, or_f,
     select, set_condition, popc, leadz, trailz, alu_k, alu, alu_if,
     // Loads and stores: address a + k; then (post) a += k after an access at a, (pre) a += k before an access there.
     load_w, load_h, load_uh, load_b, load_ub,

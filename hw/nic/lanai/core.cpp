@@ -88,6 +88,7 @@ void core::implementation::checkpoint() {
     for (const region_record& change : region_changes) region_callback(change);
     region_changes.clear();
     if (!config.lockstep) saved = live;
+    history.commit();
     retired_at_checkpoint = live.retired;
     undo_count = 0;
     loads.clear();
@@ -105,6 +106,7 @@ void core::implementation::rewind() {
         if (cache.holds_code(u.address)) cache.clear();
     }
     live = saved;
+    history.rewind();
     records.clear();
     for (const exchange_record& e : exchanges)
         if (e.what == exchange_record::kind::first_load) unread.add(e.address);
@@ -216,7 +218,7 @@ run_result core::run_ahead(cycle enough, cycle limit) {
 void core::sync(cycle now) {
     implementation& i = *impl_;
     if (i.speculative() && i.live.last_issue >= now) i.rewind();
-    if (i.live.next_issue < now) {
+    if (i.live.next_issue < now && i.next_issue_cycle() < now) {
         const run_result r = i.advance(now, now, false);
         if (r.reason == stop_reason::device_access)
             throw std::logic_error(

@@ -23,7 +23,7 @@ struct context {
 
     template <typename T>
     bool in_sram(std::uint32_t address) const {
-        return address <= size - sizeof(T) && address % sizeof(T) == 0;
+        return address < size && address % sizeof(T) == 0;  // the size is a multiple of each width
     }
 };
 
@@ -129,8 +129,8 @@ public:
 private:
     void begin(block* first);
     bool enter(const undo_entry* log);
-    const micro_op* end_of_ops() const { return b_->ops.data() + b_->ops.size(); }
-    const micro_op* stop_from(const micro_op* op) const;
+    const micro_op* end_of_ops() const { return std::to_address(b_->ops.end()); }
+    const micro_op* stop_from(const micro_op* op, cycle base) const;
     cycle issue_of(const micro_op& o) const;
     void take_slots(const micro_op& o, unsigned not_taken);
     enum class register_access : std::uint8_t { none, done, in_kernel_time };
@@ -140,7 +140,7 @@ private:
     void complete_block();
     void enter_region() {
         if (b_->region != m_.region) [[unlikely]]
-            core_.enter_region(b_->region, contended ? first_issue_ : next_ + interlock_);
+            core_.enter_region(b_->region, first_issue_);
     }
     block_exit save(block_exit why, const context& c, unsigned nzvc, cycle next, cycle last);
     block_exit leave_between(block_exit why, const context& c, unsigned nzvc);
@@ -161,8 +161,8 @@ private:
     const undo_entry* const log_end_ = core_.undo.data() + core_.undo.size();
 
     cycle start_ = 0, next_ = 0, last_issue_ = 0;
-    cycle first_issue_ = 0;  // contended: of b_'s first instruction
-    cycle base_ = 0;         // issue of b_'s first instruction, had its word to be fetched
+    cycle first_issue_ = 0;  // of b_'s first instruction
+    cycle base_ = 0;         // the same, had its word to be fetched
     unsigned interlock_ = 0;
     bool fetched_ = false;
     std::uint64_t retired_before_ = 0, load_use_before_ = 0, register_wait_before_ = 0;
@@ -192,35 +192,46 @@ void block_run<contended>::begin(block* first) {
 // May b_ run, up to stop_?
 template <bool contended>
 inline bool block_run<contended>::enter(const undo_entry* log) {
-    base_ = next_ + interlock_ - (fetched_ ? b_->saved_by_fetch : 0);
-    register_index_ = core_state::never32;
-    why_ = block_exit::log_full;
-    if (log_end_ - log < static_cast<std::ptrdiff_t>(b_->stores)) return false;
-    stop_ = end_of_ops();
-    const bool whole = base_ + b_->cost <= limit_;
+    const cycle first_issue = next_ + interlock_;
+    const cycle base = first_issue - (fetched_ ? b_->saved_by_fetch : 0);
+    const bool whole = base + b_->cost <= limit_;
+    const micro_op* stop = end_of_ops();
+    if (log + b_->stores > log_end_) [[unlikely]] {
+        why_ = block_exit::log_full;
+        return false;
+    }
     if constexpr (contended) {
-        first_issue_ = next_ + interlock_;
         // Back to the cheaper way when nobody wants the SRAM for a while.
         constexpr cycle worth_it = 64;
-        why_ = block_exit::quiet;
-        return !whole || (m_.cursor.next_due >> core_.slot_shift) < next_ + worth_it;
+        if (whole && (m_.cursor.next_due >> core_.slot_shift) >= next_ + worth_it) {
+            why_ = block_exit::quiet;
+            return false;
+        }
+    } else {
+        if (!whole) stop = stop_from(b_->ops.data(), base);
+        if (next_ >= enough_ || stop == b_->ops.data()) {
+            why_ = block_exit::limit;
+            return false;
+        }
     }
-    why_ = block_exit::limit;
-    if (next_ >= enough_) return false;
-    if (!whole) stop_ = stop_from(b_->ops.data());
-    return stop_ != b_->ops.data();
+    first_issue_ = first_issue;
+    base_ = base;
+    stop_ = stop;
+    register_index_ = core_state::never32;
+    return true;
 }
 
 // Not contended, and b_ as a whole comes too late: its first op from here on whose instruction issues where
 // it is enough, or takes a slot that may not be the core's.
 template <bool contended>
-const micro_op* block_run<contended>::stop_from(const micro_op* op) const {
+const micro_op* block_run<contended>::stop_from(const micro_op* op, cycle base) const {
     const micro_op* const end = end_of_ops();
     for (const micro_op* next = op; op != end; op = next) {
         while (next != end && (next == op || (next->slots & no_instruction) != 0)) ++next;
         if ((op->slots & no_instruction) != 0) continue;
-        const cycle over = base_ + (next != end ? next->issue - next->interlock : b_->cost);
-        if (issue_of(*op) >= enough_ || over > quiet_until_) return op;
+        const cycle over = base + (next != end ? next->issue - next->interlock : b_->cost);
+        const cycle issue = op->index == 0 ? next_ + interlock_ : base + op->issue;
+        if (issue >= enough_ || over > quiet_until_) return op;
     }
     return end;
 }
@@ -228,7 +239,7 @@ const micro_op* block_run<contended>::stop_from(const micro_op* op) const {
 // The cycle in which the instruction issues; contended: when it is the next one.
 template <bool contended>
 inline cycle block_run<contended>::issue_of(const micro_op& o) const {
-    if (o.index == 0) return next_ + interlock_;
+    if (o.index == 0) return first_issue_;
     return contended ? next_ + o.interlock : base_ + o.issue;
 }
 
@@ -300,18 +311,18 @@ void block_run<contended>::load_register(const micro_op& o, std::uint32_t* r, cy
         base_ += config.register_load_cycles - (cycles(slots) - cycles(slots - config.load_slots));
         register_index_ = o.index;
         register_issue_ = at;
-        stop_ = base_ + b_->cost <= limit_ ? end_of_ops() : stop_from(&o + 1);
+        stop_ = base_ + b_->cost <= limit_ ? end_of_ops() : stop_from(&o + 1, base_);
     }
 }
 
 template <bool contended>
 inline void block_run<contended>::complete_block() {
     enter_region();
-    m_.history.add(b_->pc, b_->instructions);
+    core_.history.add(b_->pc, b_->instructions);
     m_.retired += b_->instructions;
     m_.load_use += b_->load_use + interlock_;
     if constexpr (!contended) {
-        last_issue_ = b_->instructions == 1                     ? next_ + interlock_
+        last_issue_ = b_->instructions == 1                     ? first_issue_
                       : register_index_ == b_->instructions - 1 ? register_issue_
                                                                 : base_ + b_->last_issue;
         next_ = base_ + b_->cost;
@@ -402,10 +413,10 @@ block_exit block_run<contended>::leave_before(const micro_op& o, block_exit why,
     m_.fetched = (m_.pc - 4) & ~(core_.config.slot_bytes - 1);
     m_.retired += o.index;
     m_.load_use += waits;
-    m_.history.add(b_->pc, o.index);
+    core_.history.add(b_->pc, o.index);
     enter_region();
     if (contended) return save(why, c, nzvc, next_, last_issue_);
-    const cycle last = previous->index == 0                 ? next_ + interlock_
+    const cycle last = previous->index == 0                 ? first_issue_
                        : previous->index == register_index_ ? register_issue_
                                                             : base_ + previous->issue;
     return save(why, c, nzvc, base_ + o.issue - o.interlock, last);
@@ -485,6 +496,9 @@ block_exit block_run<contended>::operator()() {
                     nzvc = f.nzvc;
                     break;
                 }
+                case micro::and_k_f:
+                    nzvc = flags::nz(r[o.d] = r[o.a] & o.k);
+                    break;
                 case micro::add:
                     r[o.d] = r[o.a] + r[o.b];
                     break;
@@ -518,6 +532,12 @@ block_exit block_run<contended>::operator()() {
                     nzvc = f.nzvc;
                     break;
                 }
+                case micro::and_f:
+                    nzvc = flags::nz(r[o.d] = r[o.a] & r[o.b]);
+                    break;
+                case micro::or_f:
+                    nzvc = flags::nz(r[o.d] = r[o.a] | r[o.b]);
+                    break;
                 case micro::select:
                     r[o.d] = holds(o) ? r[o.a] : r[o.b];
                     break;
@@ -657,6 +677,8 @@ block_exit block_run<contended>::operator()() {
                     target = load_be32(c.sram + address);
                     break;
                 }
+                default:
+                    __builtin_unreachable();  // spares the dispatch a check
             }
             if (!fits) [[unlikely]] {
                 const register_access what = access_register(o, r);

@@ -7,7 +7,6 @@
 namespace vinic::lanai {
 namespace {
 constexpr std::uint64_t first_back_off = 4, last_back_off = 16384, most_arrivals = 64, edges_elsewhere = 256;
-constexpr std::size_t path_of_report = 20;  // instructions that the report of a trap shows
 }  // namespace
 
 void core::implementation::reset_probe() {
@@ -82,7 +81,6 @@ idle_loop core::implementation::proven_loop() const {
     loop.load_use = live.load_use - before.load_use;
     loop.slot_wait = live.slot_wait - before.slot_wait;
     loop.register_wait = live.register_wait - before.register_wait;
-    loop.path = live.history.last(std::min<std::size_t>(loop.instructions, path_of_report));
     loop.first_record = probe.first_record;
     loop.last_record = records.size();
     loop.first_region = probe.first_region;
@@ -102,9 +100,7 @@ void core::implementation::skip(const idle_loop& loop, cycle until) {
     live.load_use += n * loop.load_use;
     live.slot_wait += n * loop.slot_wait;
     live.register_wait += n * loop.register_wait;
-    const std::uint64_t shown = path_of_report / loop.path.size() + 1;
-    for (std::uint64_t k = 0; k < std::min(n, shown); ++k)
-        for (const std::uint32_t pc : loop.path) live.history.add(pc, 1);
+    history.repeat(loop.instructions, n);
     schedule.advance(live.cursor, live.next_issue << slot_shift);
     for (std::size_t k = loop.first_record; k < loop.last_record; ++k) {
         slice_record again = records[k];

@@ -9,6 +9,7 @@
 #include "hw/nic/lanai/block_cache.h"
 #include "hw/nic/lanai/core.h"
 #include "hw/nic/lanai/machine.h"
+#include "hw/nic/lanai/path_history.h"
 #include "hw/nic/lanai/unread_words.h"
 
 namespace vinic::lanai {
@@ -38,7 +39,6 @@ struct idle_loop {
     cycle period = 0;  // cycles of an iteration
     cycle wake = never;
     std::uint64_t instructions = 0, load_use = 0, slot_wait = 0, register_wait = 0;
-    std::vector<std::uint32_t> path;  // pcs of an iteration, or its last 20
     std::size_t first_record = 0, last_record = 0;
     std::size_t first_region = 0, last_region = 0;
 };
@@ -124,6 +124,7 @@ struct core::implementation {
     block_cache cache;
 
     machine live, saved;
+    path_history history;  // of `live`
     std::uint64_t retired_at_checkpoint = 0;
     std::vector<undo_entry> undo;
     std::size_t undo_count = 0;

@@ -9,7 +9,6 @@
 
 #include "hw/nic/lanai/core.h"
 #include "hw/nic/lanai/isa.h"
-#include "hw/nic/lanai/path_history.h"
 
 namespace vinic::lanai {
 
@@ -79,7 +78,6 @@ struct machine {
     std::uint16_t region = 0;  // of the instruction executed last
     slot_cursor cursor;
     std::uint64_t retired = 0, skipped = 0, load_use = 0, slot_wait = 0, register_wait = 0;
-    path_history history;
 
     bool ready_for_block() const { return delay_slots == 0; }
     void advance_pc() {

@@ -56,6 +56,7 @@ struct core_config {
     bool lockstep = false;                    // one instruction at a time, no idle skipping
     std::size_t undo_entries = 1u << 12;      // run_ahead stops when a slice has this many stores
     unsigned idle_probe_instructions = 4096;  // longest loop that is recognised as idle
+    bool shares_text = true;                  // translated firmware, with other cores that execute the same
 };
 
 struct register_value {

@@ -9,6 +9,17 @@ namespace {
 slot earliest(const std::array<slot, sram_ports>& due) {
     return std::min(std::min(due[0], due[1]), std::min(due[2], due[3]));
 }
+
+// What is due before `to` of the port, each access when it is due.
+void serve_on_time(slot_cursor& cursor, std::size_t port, const slot_pattern& p, slot to) {
+    std::uint64_t k = p.count;
+    if (p.due(k - 1) >= to) k = (to - 1 - p.first) * p.period_denominator / p.period_numerator + 1;
+    cursor.served[port] = k;
+    cursor.phase[port] = k * p.period_numerator % p.period_denominator;
+    cursor.due[port] = k != p.count ? p.due(k) : never;
+    cursor.next_due = earliest(cursor.due);
+    cursor.position = to;
+}
 }  // namespace
 
 // Slot `position` goes to the port of highest priority that has an access due.
@@ -42,6 +53,14 @@ void slot_schedule::restart(slot_cursor& cursor, sram_port port) const {
 }
 
 void slot_schedule::advance(slot_cursor& cursor, slot to) const {
+    constexpr slot far = 32;  // where it costs less not to go access by access
+    if (cursor.next_due < to && to - cursor.next_due > far && cursor.position <= cursor.next_due) {
+        const auto port = std::ranges::find(cursor.due, cursor.next_due) - cursor.due.begin();
+        const slot_pattern& p = patterns_[static_cast<std::size_t>(port)];
+        if (std::ranges::count(cursor.due, never) == static_cast<std::ptrdiff_t>(sram_ports) - 1 &&
+            p.period_numerator >= p.period_denominator)
+            return serve_on_time(cursor, static_cast<std::size_t>(port), p, to);
+    }
     while (cursor.position < to) {
         if (cursor.next_due >= to) {
             cursor.position = to;
@@ -82,14 +101,14 @@ slot slot_schedule::next_free(sram_port port, slot from) const {
 
 slot slot_schedule::served_at(sram_port port, std::uint64_t k) const {
     const auto p = static_cast<std::size_t>(port);
-    slot_cursor cursor = cursor_of(p + 1);
-    const bool alone =
-        cursor.next_due == cursor.due[p] && std::count(cursor.due.begin(), cursor.due.end(), never) ==
-                                                static_cast<std::ptrdiff_t>(sram_ports) - 1;
+    const auto due = ports_.due.begin();
+    const bool undisturbed = std::all_of(due, due + p, [](slot other) { return other == never; });
     const slot_pattern& own = patterns_[p];
-    // Alone, and not asking for more than one access a slot: served when due.
-    if (alone && own.period_numerator >= own.period_denominator && own.first >= cursor.position)
+    // Not asking for more than one access a slot either: served when due.
+    if (undisturbed && due[p] != never && own.period_numerator >= own.period_denominator &&
+        own.first >= ports_.position)
         return own.due(k);
+    slot_cursor cursor = cursor_of(p + 1);
     while (cursor.served[p] <= k && cursor.next_due != never) {
         cursor.position = std::max(cursor.position, cursor.next_due);
         serve(cursor);

@@ -99,7 +99,7 @@ void core::implementation::raise(trap_kind kind, cycle at, std::uint32_t word, s
                   .history = {}};
     std::copy_n(live.r.begin(), t.registers.size(), t.registers.begin());
     t.registers[reg_pc] = live.pc;
-    for (const std::uint32_t pc : live.history.last(20))
+    for (const std::uint32_t pc : history.last(path_history::enough))
         t.history.push_back({pc, load_be32(sram.data() + pc)});
     trap = std::move(t);
 }
@@ -249,7 +249,7 @@ step_exit core::implementation::step(cycle limit, bool kernel_time) {
     m.last_issue = at;
     m.next_issue = after_slots + register_wait;
     ++m.retired;
-    m.history.add(pc, 1);
+    history.add(pc, 1);
     return step_exit::done;
 }
 

@@ -46,9 +46,10 @@ bool translator::fetch(std::uint32_t pc, instruction& i) const {
 bool translator::body_ri(const instruction& i, micro_op& op) const {
     op.k = static_cast<std::uint32_t>(i.immediate);
     if (i.rd == reg_sp && (i.sets_flags || (i.op != operation::add && i.op != operation::sub))) return false;
-    const bool arithmetic = i.op == operation::add || i.op == operation::sub;
-    if (i.sets_flags && arithmetic) {
-        op.code = i.op == operation::add ? micro::add_k_f : micro::sub_k_f;
+    if (i.sets_flags && (i.op == operation::add || i.op == operation::sub || i.op == operation::and_)) {
+        op.code = i.op == operation::add   ? micro::add_k_f
+                  : i.op == operation::sub ? micro::sub_k_f
+                                           : micro::and_k_f;
         return true;
     }
     if (i.sets_flags || i.op == operation::addc || i.op == operation::subb) {
@@ -95,7 +96,11 @@ bool translator::body_rr(const instruction& i, micro_op& op) const {
     } else if (i.cond != condition::t) {
         op.code = micro::alu_if;
     } else if (i.sets_flags) {
-        op.code = i.op == operation::sub ? micro::sub_f : i.op == operation::add ? micro::add_f : micro::alu;
+        op.code = i.op == operation::sub    ? micro::sub_f
+                  : i.op == operation::add  ? micro::add_f
+                  : i.op == operation::and_ ? micro::and_f
+                  : i.op == operation::or_  ? micro::or_f
+                                            : micro::alu;
     } else {
         switch (i.op) {
             case operation::add:

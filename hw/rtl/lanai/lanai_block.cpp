@@ -246,7 +246,7 @@ lanai::trap_report lanai_block::report(trap_kind kind) const {
     if (kind == trap_kind::misaligned_access || kind == trap_kind::unmapped_access)
         t.address = pins_.access_address;
     if (kind == trap_kind::misaligned_fetch || kind == trap_kind::unmapped_fetch) t.word = 0;
-    for (const std::uint32_t pc : history_.last(20))
+    for (const std::uint32_t pc : history_.last(lanai::path_history::enough))
         t.history.push_back({pc, nic::load_big(sram_.data() + pc)});
     return t;
 }

@@ -207,6 +207,21 @@ TEST(traps, history) {
     EXPECT_EQ(b.core->counters().retired, 200u);
 }
 
+// One that waits for the load before it is found in the cycle in which it would issue, and is still there then.
+TEST(traps, behind_a_load) {
+    bench b({load(0, 0x1000, 6), load(6, 2, 7)});
+    const run_result r = b.core->run_ahead(1000);
+    EXPECT_EQ(r.reason, stop_reason::trap);
+    // Two slots for the load, whose word is fetched; one cycle of interlock.
+    EXPECT_EQ(r.at, 3u);
+    b.core->sync(r.at);
+    const auto trap = b.core->pending_trap();
+    ASSERT_TRUE(trap);
+    EXPECT_EQ(trap->kind, trap_kind::misaligned_access);
+    EXPECT_EQ(trap->at, 3u);
+    EXPECT_EQ(trap->pc, 4u);
+}
+
 // A trap that was only run into ahead is none when somebody repairs the code in time.
 TEST(traps, speculative_trap_is_taken_back) {
     bench b({nop(), nop(), nop(), nop(), nop(), nop(), 0xD4980000u, branch(0x1C), nop()});

@@ -184,6 +184,9 @@ TEST(host_dma, checksum_is_the_ones_complement_sum) {
     sum.add(std::span(bytes).first(3));
     sum.add(std::span(bytes).subspan(3));
     EXPECT_EQ(sum.result(), 0x06080002u);
+    block_checksum at_once;
+    at_once.add(bytes);
+    EXPECT_EQ(at_once.result(), 0x06080002u);
     block_checksum odd;  // an odd last byte is the upper half of its word
     odd.add(std::span(bytes).first(1));
     EXPECT_EQ(odd.result(), 0x0100FFFFu);
