@@ -16,7 +16,8 @@ namespace {
 const std::string pairs = R"(
 description "Every card of node 0 sends to every card"
 local cards = argument { name = "cards", default = 2, help = "-" }
-local bytes = argument { name = "bytes", default = 5000, help = "-" }
+local bytes = 5000
+local all = barrier(1 + nodes * cards)
 local addresses = {}
 local function open(card)
     local e = open_endpoint { bytes = bytes, sends = 1, receives = 1, nic = ok(VipOpenNic("nic" .. card)) }
@@ -25,43 +26,44 @@ local function open(card)
 end
 local function seed(from, node, to) return 100 * from + 10 * node + to end
 local function port(from, node, to) return "p" .. seed(from, node, to) end
+
+local function serve(from, node, to)
+    local e, name = open(to), port(from, node, to)
+    addresses[name] = ok(VipQueryNic(e.nic)).LocalNicAddress
+    e:listen(name)
+    check(e:holds(e:receive(), bytes, seed(from, node, to)), "what card " .. from .. " sent")
+    row("from", from, "node", node, "to", to)
+end
+
+local function send(from, node, to)
+    local e, name = open(from), port(from, node, to)
+    while not addresses[name] do sleep(1000000) end
+    local status
+    repeat
+        sleep(20000000)
+        status = VipConnectRequest(e.vi, e:address("c" .. name), { host = addresses[name], discriminator = name })
+    until status ~= VIP_NO_MATCH
+    ok(status)
+    e.memory:fill(e.sends[1].at, bytes, seed(from, node, to))
+    e:send(1)
+    e:sent()
+end
+
 for node = 0, nodes - 1 do
     for to = 0, cards - 1 do
         process(node, function()
-            for from = 0, cards - 1 do
-                local e = open(to)
-                addresses[port(from, node, to)] = ok(VipQueryNic(e.nic)).LocalNicAddress
-                e:listen(port(from, node, to))
-                local d = e:receive()
-                check(e:holds(d, bytes, seed(from, node, to)), "what card " .. from .. " sent")
-                e:prepare(1, 0) -- the client may leave
-                e:send(1)
-                e:sent()
-            end
+            for from = 0, cards - 1 do serve(from, node, to) end
+            all()
         end)
     end
 end
 process(0, function()
     for from = 0, cards - 1 do
         for node = 0, nodes - 1 do
-            for to = 0, cards - 1 do
-                local e, name = open(from), port(from, node, to)
-                while not addresses[name] do sleep(1000000) end
-                local status
-                repeat
-                    sleep(20000000)
-                    status = VipConnectRequest(e.vi, e:address("c" .. name),
-                        { host = addresses[name], discriminator = name })
-                until status ~= VIP_NO_MATCH
-                ok(status)
-                e.memory:fill(e.sends[1].at, bytes, seed(from, node, to))
-                e:send(1)
-                e:sent()
-                e:receive()
-                row("from", from, "node", node, "to", to)
-            end
+            for to = 0, cards - 1 do send(from, node, to) end
         end
     end
+    all()
 end)
 )";
 
@@ -92,6 +94,67 @@ TEST_P(cards_of_design, reach_each_other_and_themselves_with_the_same_bytes_in_e
 INSTANTIATE_TEST_SUITE_P(run, cards_of_design,
                          testing::Values("myvia", "myvia2", "gm_pci64b", "bvia", "firmvia", "xuni", "clan",
                                          "hvia_ge", "mvia_ge", "mvia_fe"));
+
+class traces_of_cards : public testing::TestWithParam<const char*> {};
+
+TEST_P(traces_of_cards, change_nothing_and_tell_cards_apart) {
+    const program vinic;
+    vinic.write("pairs.lua", pairs);
+    const std::string run = fmt::format(
+        "run pairs.lua --design {} --set cards=2 --set topology=switch --reproducible --stats --fingerprint",
+        GetParam());
+    const auto plain = vinic.run(run + " --json plain.json");
+    ASSERT_EQ(plain.status, 0) << plain.errors;
+    const auto traced =
+        vinic.run(run +
+                  " --json traced.json --account --wave w.vcd --gtkw w.gtkw --timeline t.json "
+                  "--pcap p.pcapng --log l.log");
+    ASSERT_EQ(traced.status, 0) << traced.errors;
+    json with = json::parse(vinic.read("traced.json"));
+    const json account = with["account"];
+    with.erase("account");
+    EXPECT_EQ(with, json::parse(vinic.read("plain.json")));
+
+    // Two cards send to four each; what a card sends to itself passes no link.
+    ASSERT_EQ(account.size(), 1u);
+    EXPECT_EQ(account[0]["count_messages"], 2 * 4 - 2);
+    double stages = 0, latency = 0;
+    for (const json& s : account[0]["stages"])
+        (s["stage"] == "latency" ? latency : stages) += s["mean_ps"].get<double>();
+    EXPECT_GT(latency, 0);
+    EXPECT_NEAR(stages, latency, 1);
+
+    const auto contains = [&](const char* file, const std::string& text) {
+        return vinic.read(file).find(text) != std::string::npos;
+    };
+    EXPECT_TRUE(contains("l.log", " node0.nic1."));
+    EXPECT_TRUE(contains("w.vcd", "$scope module nic1 $end"));
+    EXPECT_TRUE(contains("t.json", "\"nic1 wire to switch0 port 1\""));
+    EXPECT_TRUE(contains("t.json", "\"wire to switch0 port 0\""));
+    EXPECT_TRUE(contains("t.json", "\"nic1 VI 0 descriptors\""));
+    EXPECT_TRUE(contains("p.pcapng", "outbound from node0.nic1, inbound from switch0 port 1"));
+    for (const char* file : {"w.vcd", "t.json", "p.pcapng"})
+        EXPECT_EQ(vinic.run(std::string("trace ") + file).status, 0) << file;
+}
+
+INSTANTIATE_TEST_SUITE_P(run, traces_of_cards, testing::Values("myvia", "xuni", "clan", "mvia_ge"));
+
+// Instruction traces and windows name cores and clocks.
+TEST(several_cards, have_cores_and_clocks_of_their_own) {
+    const program vinic;
+    vinic.write("open.lua", "description 'Opens'\nprocess(0, function() ok(VipOpenNic('nic1')) end)\n");
+    // By then the image is loaded and the core runs.
+    const auto outcome = vinic.run(
+        "run open.lua --set cards=2 --itrace i.txt --itrace-node node0.nic1.lanai "
+        "--itrace-from node0.nic1.clock@1000000 --itrace-to node0.nic1.clock@1000100 --wave w.vcd "
+        "--wave-scope 'node0.nic1.*' --wave-from node0.nic1.clock@1000000 --wave-to "
+        "node0.nic1.clock@1000100");
+    ASSERT_EQ(outcome.status, 0) << outcome.errors;
+    EXPECT_NE(vinic.read("i.txt").find("node0.nic1.lanai"), std::string::npos);
+    EXPECT_EQ(vinic.read("i.txt").find("node0.nic.lanai"), std::string::npos);
+    EXPECT_NE(vinic.read("w.vcd").find("$scope module nic1 $end"), std::string::npos);
+    EXPECT_EQ(vinic.read("w.vcd").find("$scope module nic $end"), std::string::npos);
+}
 
 TEST(several_cards, four_on_a_switch_of_a_users_own_list_and_a_device_too_many) {
     const program vinic;
