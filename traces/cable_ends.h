@@ -6,7 +6,7 @@
 
 namespace vinic::traces {
 
-/// What a cable connects: "node0", "switch0 port 3".
+/// What a cable connects: "node0" (its first card), "node0.nic1", "switch0 port 3".
 struct cable_ends {
     std::string a;
     std::string b;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "firmware/abi/ethernet_card.h"
+#include "hw/sim/card_name.h"
 #include "hw/sim/simulation.h"
 #include "traces/fields.h"
 
@@ -31,41 +32,57 @@ constexpr named_step sending_steps[] = {
     {"buffer", activity::buffer},   {"copy", activity::copy},    {"checksum", activity::checksum},
     {"room", activity::window}};
 
+/// "node0.driver1.device.transmit" and "node0.nic1.mac.sent" -> "node0.nic1"; what belongs to no card in
+/// particular -> "node0.nic", the first.
+std::string card_of(const std::string& name) {
+    const std::size_t first = name.find('.'), second = name.find('.', first + 1);
+    const std::string module = name.substr(first + 1, second - first - 1);
+    const std::size_t number = module.find_first_of("0123456789");
+    return name.substr(0, first) + ".nic" + (number == std::string::npos ? "" : module.substr(number));
+}
+
 }  // namespace
 
 kernel_path::kernel_path(anatomy& to) : to_(to) {
     struct ending {
-        std::string_view suffix;
+        std::string_view path;  ///< behind the node, without the number of a card
         source what;
     };
-    constexpr ending endings[] = {{".vipl.call", source::vi_call},
-                                  {".driver.send", source::vi_send},
-                                  {".driver.receive", source::vi_receive},
-                                  {".sockets.call", source::socket_call},
-                                  {".sockets.send", source::socket_send},
-                                  {".sockets.receive", source::socket_receive},
-                                  {".driver.device.transmit", source::driver_transmit},
-                                  {".driver.device.receive", source::driver_receive},
-                                  {".driver.device.handler", source::driver_handler},
-                                  {".nic.registers.write", source::register_write},
-                                  {".nic.registers.interrupt", source::interrupt},
-                                  {".nic.transmit_ring.fetch", source::ring_fetch},
-                                  {".nic.receive_ring.write_back", source::ring_status},
-                                  {".nic.transmit.part", source::part},
-                                  {".nic.mac.sent", source::frame_sent},
-                                  {".nic.mac.received", source::frame_received},
-                                  {".nic.receive.wait", source::fifo_wait},
-                                  {".nic.receive.data", source::data}};
+    constexpr ending endings[] = {{"vipl.call", source::vi_call},
+                                  {"driver.send", source::vi_send},
+                                  {"driver.receive", source::vi_receive},
+                                  {"sockets.call", source::socket_call},
+                                  {"sockets.send", source::socket_send},
+                                  {"sockets.receive", source::socket_receive},
+                                  {"driver.device.transmit", source::driver_transmit},
+                                  {"driver.device.receive", source::driver_receive},
+                                  {"driver.device.handler", source::driver_handler},
+                                  {"nic.registers.write", source::register_write},
+                                  {"nic.registers.interrupt", source::interrupt},
+                                  {"nic.transmit_ring.fetch", source::ring_fetch},
+                                  {"nic.receive_ring.write_back", source::ring_status},
+                                  {"nic.transmit.part", source::part},
+                                  {"nic.mac.sent", source::frame_sent},
+                                  {"nic.mac.received", source::frame_received},
+                                  {"nic.receive.wait", source::fifo_wait},
+                                  {"nic.receive.data", source::data}};
     const auto& probes = sim::simulation::current().probes();
-    for (const auto& [name, probe] : probes)
+    for (const auto& [name, probe] : probes) {
+        const std::string path = sim::without_card(name);
         for (const ending& e : endings) {
-            if (!name.ends_with(e.suffix)) continue;
-            const std::string owner = name.substr(0, name.size() - e.suffix.size());
-            if (!probes.contains(owner + ".nic.mac.sent")) continue;  // no Ethernet card
-            nodes_[owner].name = owner;
-            places_.emplace(probe, place{e.what, &nodes_[owner]});
+            if (path != e.path) continue;
+            const std::string owner = card_of(name);
+            if (!probes.contains(owner + ".mac.sent")) continue;  // no Ethernet card
+            cards_[owner].name = owner;
+            places_.emplace(probe, place{e.what, &cards_[owner]});
             probe->attach(*this);
         }
+    }
+}
+
+/// The card that a call names.
+kernel_path::card& kernel_path::called(card& first, std::uint64_t number) {
+    return number == 0 ? first : cards_.at(first.name + std::to_string(number));
 }
 
 void kernel_path::on_value(const sim::value_probe& p, sim::picoseconds at, std::uint64_t bits,
@@ -91,7 +108,7 @@ void kernel_path::on_packet(const sim::packet_probe& p, sim::picoseconds at,
 void kernel_path::on_span(const sim::span_probe& p, sim::picoseconds begin, sim::picoseconds end,
                           std::string_view what, std::span<const sim::field> fields) {
     const place& where = places_.at(&p);
-    node& on = *where.at;
+    card& on = where.what == source::vi_call ? called(*where.at, get(fields, "card")) : *where.at;
     const span when{begin, end};
     const std::uint64_t number = get(fields, "number");
     switch (where.what) {
@@ -166,7 +183,7 @@ void kernel_path::on_span(const sim::span_probe& p, sim::picoseconds begin, sim:
     }
 }
 
-void kernel_path::sending(message_map& messages, node& on, std::string_view what, const span& when,
+void kernel_path::sending(message_map& messages, card& on, std::string_view what, const span& when,
                           std::span<const sim::field> fields) {
     outgoing_ptr& m = messages[get(fields, "message")];
     if (!m) {
@@ -197,13 +214,13 @@ void kernel_path::sending(message_map& messages, node& on, std::string_view what
 }
 
 /// The rest of the frame may still be on its way from memory.
-void kernel_path::sent(node& on, std::uint64_t first, sim::picoseconds at,
+void kernel_path::sent(card& on, std::uint64_t first, sim::picoseconds at,
                        std::span<const std::uint8_t> bytes) {
     const auto known = on.transmit.lower_bound(first);
     if (known == on.transmit.end() || known->second.first != first) return;
     frame f = known->second;
     f.last = known->first;
-    f.sender = on.name + ".nic";
+    f.sender = on.name;
     f.sent = at;
     f.bytes.assign(bytes.begin(), bytes.end());
     const auto bell = on.doorbells.upper_bound(f.last);
@@ -213,9 +230,9 @@ void kernel_path::sent(node& on, std::uint64_t first, sim::picoseconds at,
 }
 
 /// The oldest frame under way that begins with the same bytes; what the cable has lost is passed over.
-void kernel_path::arrived(node& on, sim::picoseconds at, std::span<const std::uint8_t> bytes) {
+void kernel_path::arrived(card& on, sim::picoseconds at, std::span<const std::uint8_t> bytes) {
     frame arrival;
-    for (auto& [name, from] : nodes_) {
+    for (auto& [name, from] : cards_) {
         const auto same = std::ranges::find_if(from.flying, [&](const frame& f) {
             return f.bytes.size() <= bytes.size() && std::ranges::equal(f.bytes, bytes.first(f.bytes.size()));
         });
@@ -231,7 +248,7 @@ void kernel_path::arrived(node& on, sim::picoseconds at, std::span<const std::ui
     if (on.arrivals.size() > remembered) on.arrivals.pop_front();
 }
 
-void kernel_path::receiving(node& on, std::string_view what, const span& when,
+void kernel_path::receiving(card& on, std::string_view what, const span& when,
                             std::span<const sim::field> fields) {
     const std::uint64_t number = get(fields, "number");
     const auto found = on.receive.find(number);
@@ -279,7 +296,7 @@ void kernel_path::receiving(node& on, std::string_view what, const span& when,
 }
 
 /// Of a stream, several messages may end in a frame; those up to `sequence` have been taken.
-void kernel_path::finish(node& on, std::uint64_t number, std::uint64_t sequence, const span& call,
+void kernel_path::finish(card& on, std::uint64_t number, std::uint64_t sequence, const span& call,
                          bool by_library) {
     const auto found = on.receive.find(number);
     if (found == on.receive.end()) return;
@@ -295,7 +312,7 @@ void kernel_path::finish(node& on, std::uint64_t number, std::uint64_t sequence,
 void kernel_path::account(const frame& f, const outgoing& m, const std::string& receiver, const span& call,
                           bool by_library) {
     message_anatomy done{.sender = f.sender,
-                         .receiver = receiver + ".nic",
+                         .receiver = receiver,
                          .bytes = m.bytes,
                          .packets = m.frames,
                          .measured = false,

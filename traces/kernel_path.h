@@ -92,7 +92,8 @@ private:
         bool woken = false;
     };
     using message_map = std::map<std::uint64_t, outgoing_ptr>;
-    struct node {
+    /// What a card's kernel and the card itself do; sockets belong to the first one of a node.
+    struct card {
         std::string name;
         message_map vi_messages, socket_messages;
         std::map<std::uint64_t, std::uint64_t> last_of_vi;    ///< the message that was posted last
@@ -108,21 +109,23 @@ private:
     };
     struct place {
         source what;
-        node* at;
+        card* at;  ///< of a call of VIPL, the first one of the node
     };
 
-    void sending(message_map& messages, node& on, std::string_view what, const span& when,
+    void sending(message_map& messages, card& on, std::string_view what, const span& when,
                  std::span<const sim::field> fields);
-    static void sent(node& on, std::uint64_t first, sim::picoseconds at, std::span<const std::uint8_t> bytes);
-    void arrived(node& on, sim::picoseconds at, std::span<const std::uint8_t> bytes);
-    static void receiving(node& on, std::string_view what, const span& when,
+    static void sent(card& on, std::uint64_t first, sim::picoseconds at, std::span<const std::uint8_t> bytes);
+    void arrived(card& on, sim::picoseconds at, std::span<const std::uint8_t> bytes);
+    static void receiving(card& on, std::string_view what, const span& when,
                           std::span<const sim::field> fields);
-    void finish(node& on, std::uint64_t number, std::uint64_t sequence, const span& call, bool by_library);
+    void finish(card& on, std::uint64_t number, std::uint64_t sequence, const span& call, bool by_library);
     void account(const frame& f, const outgoing& m, const std::string& receiver, const span& call,
                  bool by_library);
 
     anatomy& to_;
-    std::map<std::string, node> nodes_;
+    card& called(card& first, std::uint64_t number);
+
+    std::map<std::string, card> cards_;                    ///< by name: "node0.nic1"
     std::unordered_map<const sim::probe*, place> places_;  // looked up, never walked
 };
 

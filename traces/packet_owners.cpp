@@ -40,9 +40,9 @@ const packet_owners::owner* packet_owners::of(const abi::packet_header& h, const
     if (found == owners_.end()) return nullptr;
     const std::vector<owner>& all = found->second;
     const std::string way = where.name().substr(0, where.name().rfind('.'));
-    const std::string receiver = ways_.destination(way, packet) + ".";
-    const auto sender =
-        std::ranges::find_if(all, [&](const owner& o) { return !o.sender.starts_with(receiver); });
+    std::string receiver = ways_.destination(way, packet);
+    if (receiver.find('.') == std::string::npos) receiver += ".nic";  // the first card of its node
+    const auto sender = std::ranges::find_if(all, [&](const owner& o) { return o.sender != receiver; });
     return sender == all.end() ? nullptr : &*sender;
 }
 

@@ -16,7 +16,7 @@ public:
     explicit packet_ways(const cable_map& cables);
 
     /// `way`: name of a direction of a cable, as in "fabric.cable0.ab". The end at which a packet that passes
-    /// there arrives ("node3"); a switch when the route leads nowhere, empty when the cable is not known.
+    /// there arrives ("node3", "node3.nic1"); a switch when the route leads nowhere, empty when the cable is not known.
     std::string destination(const std::string& way, std::span<const std::uint8_t> packet) const;
 
 private:

@@ -55,10 +55,9 @@ constexpr std::array of_card{
     pattern{"send.part", kind::spans, 30, "send", "send"},
     pattern{"receive.reception", kind::reception, 33, "receive", "receive"},
 };
-constexpr std::uint32_t wire_out_row = 31, wire_in_row = 32;  // of the node's first card
+constexpr std::uint32_t wire_out_row = 31, wire_in_row = 32;  // of a card
+constexpr std::uint32_t kernel_rows_of_card = 10;             // of `driver` and `agent`
 constexpr std::uint32_t first_card = 2000, rows_of_card = 100;
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 /// The number in place of the star; none when the text is not of that form. Without a star: 0.
 std::optional<std::uint32_t> match(std::string_view text, std::string_view form) {
@@ -90,14 +89,49 @@ std::optional<timeline_row> find(const std::array<pattern, n>& among, std::strin
     return std::nullopt;
 }
 
+/// "nic1" is card 1 of "nic", as "driver1" is of "driver"; none when it is no module of that kind.
+std::optional<std::uint32_t> card_number(std::string_view module, std::string_view stem) {
+    if (module == stem) return 0;
+    return match(module, std::string(stem) + "*");
+}
+
+/// What stands before the titles of a card's rows.
+std::string card_prefix(std::uint32_t card) { return card ? fmt::format("nic{} ", card) : std::string(); }
+
+std::uint32_t first_row_of(std::uint32_t card) { return first_card + card * rows_of_card; }
+
 /// "nic1.dma.channel0.block": rows of further cards follow, with their names.
 std::optional<timeline_row> row_of_card(std::string_view text, std::uint32_t process) {
     const std::size_t dot = text.find('.');
-    const std::string card(text.substr(0, dot));
-    if (!card.starts_with("nic") || !std::all_of(card.begin() + 3, card.end(), is_digit)) return std::nullopt;
-    const auto index = static_cast<std::uint32_t>(card.size() > 3 ? std::stoul(card.substr(3)) : 0);
-    return find(of_card, text.substr(dot + 1), process, first_card + index * rows_of_card,
-                index ? card + " " : "");
+    const auto card = card_number(text.substr(0, dot), "nic");
+    if (!card) return std::nullopt;
+    return find(of_card, text.substr(dot + 1), process, first_row_of(*card), card_prefix(*card));
+}
+
+/// Of what is not the card itself; a further card has a driver and an agent of its own.
+std::optional<timeline_row> row_of_node(const std::string& text, std::uint32_t process) {
+    const std::size_t dot = text.find('.');
+    for (const char* stem : {"driver", "agent"})
+        if (const auto card = card_number(std::string_view(text).substr(0, dot), stem))
+            return find(of_node, stem + text.substr(dot), process, *card * kernel_rows_of_card,
+                        card_prefix(*card));
+    return find(of_node, text, process, 0, "");
+}
+
+/// The card at an end of a cable: "node3" is the first one's.
+std::uint32_t card_at(const std::string& end) {
+    const std::size_t dot = end.find('.');
+    return dot == std::string::npos ? 0
+                                    : card_number(std::string_view(end).substr(dot + 1), "nic").value_or(0);
+}
+
+timeline_row row_of_wire(kind what, const std::string& card, std::uint32_t row, const std::string& title,
+                         const std::string& meter) {
+    const std::uint32_t number = card_at(card);
+    return {what,
+            {timeline_process_of(card), first_row_of(number) + row},
+            card_prefix(number) + title,
+            what == kind::packet ? "" : card_prefix(number) + meter};
 }
 
 /// A cable of a node's card belongs to that node, as its wire; the rest is in the fabric.
@@ -113,15 +147,9 @@ std::optional<timeline_row> row_of_cable(const std::string& name, const cable_ma
     const std::string& from = from_a ? ends.a : ends.b;
     const std::string& to = from_a ? ends.b : ends.a;
     if (from.starts_with("node"))
-        return timeline_row{what,
-                            {timeline_process_of(from), first_card + wire_out_row},
-                            "wire to " + to,
-                            packet ? "" : "wire out busy"};
+        return row_of_wire(what, from, wire_out_row, "wire to " + to, "wire out busy");
     if (to.starts_with("node"))
-        return timeline_row{what,
-                            {timeline_process_of(to), first_card + wire_in_row},
-                            "wire from " + from,
-                            packet ? "" : "wire in busy"};
+        return row_of_wire(what, to, wire_in_row, "wire from " + from, "wire in busy");
     const auto number = match(cable.substr(cable.rfind('.') + 1), "cable*");
     const std::uint32_t row = 2 * number.value_or(0) + (from_a ? 1 : 2);
     return timeline_row{what, {fabric_process, row}, fmt::format("{} to {}", from, to), {}};
@@ -158,7 +186,7 @@ std::optional<timeline_row> timeline_row_of(const sim::probe& p, const cable_map
         return row_of_switch(rest);
     }
     if (const auto row = row_of_card(rest, process)) return row;
-    return find(of_node, rest, process, 0, "");
+    return row_of_node(rest, process);
 }
 
 }  // namespace vinic::traces

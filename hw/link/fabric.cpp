@@ -18,9 +18,11 @@ fabric::fabric(const sc_core::sc_module_name& name, const topology& of)
       routes_(of),
       attached_(of.nodes) {
     const bool ethernet = switching.get() == "ethernet";
-    // Connected, so a network of n ends and switches is a tree with n - 1 cables.
-    if (ethernet && of.cables.size() + 1 != of.nodes + of.switch_ports.size())
-        throw sim::input_error("{}: {} cables between {} nodes and {} Ethernet switches make a loop",
+    // Without a loop each connected part is a tree, of one cable less than it has ends and switches.
+    const std::vector<unsigned> parts = of.parts();
+    const std::size_t trees = 1 + *std::ranges::max_element(parts);
+    if (ethernet && of.cables.size() + trees != of.nodes + of.switch_ports.size())
+        throw sim::input_error("{}: {} cables between {} cards and {} Ethernet switches make a loop",
                                this->name(), of.cables.size(), of.nodes, of.switch_ports.size());
     for (unsigned i = 0; i < of.switch_ports.size(); ++i) {
         const std::string is = "switch" + std::to_string(i);
@@ -56,7 +58,7 @@ void fabric::plug(const topology::end& here, const topology::end& there, target_
     at.out[here.port]->bind(from);
     to.bind(*at.in[here.port]);
     at.name_peer(here.port, there.at == topology::end::kind::node
-                                ? fmt::format("node {}", there.index)
+                                ? layout_.name_of(there.index)
                                 : fmt::format("{} port {}", switches_[there.index]->basename(), there.port));
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <set>
 #include <tuple>
 
@@ -64,10 +65,16 @@ std::vector<unsigned> distances(const topology& t, const std::vector<channel>& c
 
 }  // namespace
 
-topology topology::back_to_back() {
+std::string topology::name_of(unsigned node) const {
+    const unsigned card = node % cards;
+    return fmt::format("node {}{}", node / cards, card == 0 ? std::string() : fmt::format(" nic{}", card));
+}
+
+topology topology::back_to_back(unsigned cards) {
     topology t;
-    t.nodes = 2;
-    t.cables.push_back({node(0), node(1)});
+    t.nodes = 2 * cards;
+    t.cards = cards;
+    for (unsigned i = 0; i < cards; ++i) t.cables.push_back({node(t.place_of(0, i)), node(t.place_of(1, i))});
     return t;
 }
 
@@ -106,33 +113,67 @@ topology topology::clos(unsigned nodes, unsigned ports) {
     return t;
 }
 
-topology topology::named(const std::string& name, unsigned nodes, unsigned ports) {
+topology topology::named(const std::string& name, unsigned machines, unsigned ports, unsigned cards) {
     if (name == "back_to_back") {
-        if (nodes != 2) throw sim::input_error("topology back_to_back connects 2 nodes, not {}", nodes);
-        return back_to_back();
+        if (machines != 2) throw sim::input_error("topology back_to_back connects 2 nodes, not {}", machines);
+        return back_to_back(cards);
     }
-    if (name == "switch") return one_switch(nodes, ports);
-    if (name == "clos") return clos(nodes, ports);
+    if (name == "switch" || name == "clos") {
+        topology t = name == "switch" ? one_switch(machines * cards, ports) : clos(machines * cards, ports);
+        t.cards = cards;
+        return t;
+    }
     throw sim::input_error("no topology is named '{}'; there are back_to_back, switch and clos", name);
 }
 
+std::vector<unsigned> topology::parts() const {
+    std::vector<unsigned> part(nodes + switch_ports.size());
+    std::iota(part.begin(), part.end(), 0u);
+    const auto number = [&](const end& e) { return is_switch(e) ? nodes + e.index : e.index; };
+    for (const cable& c : cables) {
+        const auto [low, high] = std::minmax({part[number(c.a)], part[number(c.b)]});
+        std::ranges::replace(part, high, low);
+    }
+    const std::set<unsigned> used(part.begin(), part.end());
+    for (unsigned& p : part) p = static_cast<unsigned>(std::distance(used.begin(), used.find(p)));
+    return part;
+}
+
+namespace {
+
+void check_parts(const topology& t) {
+    const std::vector<unsigned> part = t.parts();
+    for (unsigned s = 0; s < t.switch_ports.size(); ++s) {
+        const unsigned mine = part[t.nodes + s];
+        const bool useful = std::find(part.begin(), part.begin() + t.nodes, mine) != part.begin() + t.nodes;
+        if (t.cards == 1 && mine != part[t.nodes])
+            throw sim::input_error("topology: switch {} cannot be reached from switch 0", s);
+        if (!useful) throw sim::input_error("topology: switch {} reaches no node", s);
+    }
+    std::vector<std::set<unsigned>> reached(t.nodes / t.cards);  // parts, by machine
+    for (unsigned i = 0; i < t.nodes; ++i) reached[i / t.cards].insert(part[i]);
+    for (unsigned a = 0; a < reached.size(); ++a)
+        for (unsigned b = a + 1; b < reached.size(); ++b)
+            if (std::ranges::none_of(reached[a], [&](unsigned p) { return reached[b].contains(p); }))
+                throw sim::input_error("topology: nothing leads from node {} to node {}", a, b);
+}
+
+}  // namespace
+
 void topology::check() const {
+    const auto text = [this](const end& e) { return is_switch(e) ? text_of(e) : name_of(e.index); };
     std::set<std::tuple<bool, unsigned, unsigned>> used;
     for (const cable& c : cables)
         for (const end& e : {c.a, c.b}) {
             const bool exists = is_switch(e) ? e.index < switch_ports.size() && e.port < switch_ports[e.index]
                                              : e.index < nodes && e.port == 0;
-            if (!exists) throw sim::input_error("topology: there is no {}", text_of(e));
+            if (!exists) throw sim::input_error("topology: there is no {}", text(e));
             if (!used.emplace(is_switch(e), e.index, e.port).second)
-                throw sim::input_error("topology: {} has more than one cable", text_of(e));
+                throw sim::input_error("topology: {} has more than one cable", text(e));
         }
     for (unsigned i = 0; i < nodes; ++i)
-        if (!used.contains({false, i, 0})) throw sim::input_error("topology: node {} has no cable", i);
-    if (switch_ports.empty()) return;
-    const auto reached = distances(*this, channels_of(*this), {0});
-    for (unsigned s = 0; s < reached.size(); ++s)
-        if (reached[s] == unreachable)
-            throw sim::input_error("topology: switch {} cannot be reached from switch 0", s);
+        if (!used.contains({false, i, 0})) throw sim::input_error("topology: {} has no cable", name_of(i));
+    check_parts(*this);
 }
 
 std::uint8_t route_byte(unsigned from_port, unsigned to_port) {
@@ -153,19 +194,21 @@ public:
             if (!is_switch(c.from)) home_[c.from.index] = c.to;
         remaining_.resize(t.switch_ports.size());
         for (unsigned s = 0; s < remaining_.size(); ++s) remaining_[s] = distances_to(s);
+        part_ = t.parts();
     }
 
     bool reaches_all() const {
         for (const auto& [a, from] : home_)
             for (const auto& [b, to] : home_)
-                if (is_switch(from) && remaining_[to.index][state(from.index, false)] == unreachable)
+                if (is_switch(from) && part_[a] == part_[b] &&
+                    remaining_[to.index][state(from.index, false)] == unreachable)
                     return false;
         return true;
     }
 
     std::vector<std::uint8_t> find(unsigned from, unsigned to) {
         const topology::end& start = home_.at(from);
-        if (!is_switch(start)) return {};
+        if (!is_switch(start) || part_[from] != part_[to]) return {};
         const topology::end& goal = home_.at(to);
         std::vector<std::uint8_t> bytes;
         unsigned port = start.port;
@@ -251,6 +294,7 @@ private:
     std::vector<channel> channels_;
     std::vector<std::vector<unsigned>> out_;
     std::vector<unsigned> rank_;
+    std::vector<unsigned> part_;  ///< of each node, then each switch
     std::vector<std::uint64_t> load_;
     std::map<unsigned, topology::end> home_;  ///< where each node's cable ends
     std::vector<std::vector<unsigned>> remaining_;
@@ -264,25 +308,31 @@ std::vector<unsigned> rank_by_depth(const topology& t) {
     return distances(t, channels_of(t), {edge.begin(), edge.end()});
 }
 
-/// The nearer to a root, the higher; the root is the most central switch. Every switch can climb to it.
+/// The nearer to a root, the higher; the root of a part is its most central switch. Every switch can climb to
+/// it.
 std::vector<unsigned> rank_by_root(const topology& t) {
-    std::vector<unsigned> best;
-    unsigned best_reach = unreachable;
+    const std::vector<unsigned> part = t.parts();
+    std::vector<unsigned> rank(t.switch_ports.size());
+    std::map<unsigned, unsigned> best;  // how far it is from the root to the farthest, by part
     for (unsigned root = 0; root < t.switch_ports.size(); ++root) {
-        std::vector<unsigned> distance = distances(t, channels_of(t), {root});
-        const unsigned reach = *std::ranges::max_element(distance);
-        if (reach >= best_reach) continue;
-        best_reach = reach;
-        best = std::move(distance);
+        const std::vector<unsigned> distance = distances(t, channels_of(t), {root});
+        unsigned reach = 0;
+        for (const unsigned d : distance)
+            if (d != unreachable) reach = std::max(reach, d);
+        const auto [at, first] = best.emplace(part[t.nodes + root], reach);
+        if (!first && reach >= at->second) continue;
+        at->second = reach;
+        for (unsigned s = 0; s < rank.size(); ++s)
+            if (distance[s] != unreachable) rank[s] = reach - distance[s];
     }
-    for (unsigned& d : best) d = best_reach - d;
-    return best;
+    return rank;
 }
 
 }  // namespace
 
 routing::routing(const topology& of) {
     of.check();
+    parts_ = of.parts();
     way_finder ways(of, rank_by_depth(of));
     if (!ways.reaches_all()) ways = way_finder(of, rank_by_root(of));
     routes_.resize(of.nodes);

@@ -9,7 +9,8 @@
 
 namespace vinic::link {
 
-/// The switches and cables of a network, as a plain list. A node is a place at which one card is attached.
+/// The switches and cables of a network, as a plain list. A node is a place at which one card is attached;
+/// where machines have several cards, the places of a machine follow one another.
 struct topology {
     /// One end of a cable: a port of a switch, or a node (whose only port is 0).
     struct end {
@@ -24,24 +25,34 @@ struct topology {
     };
 
     unsigned nodes = 0;
+    unsigned cards = 1;                  ///< of each machine
     std::vector<unsigned> switch_ports;  ///< ports of each switch
     std::vector<cable> cables;
 
     static end node(unsigned index) { return {end::kind::node, index, 0}; }
     static end switch_port(unsigned index, unsigned port) { return {end::kind::switch_port, index, port}; }
 
-    /// Two nodes and a cable.
-    static topology back_to_back();
+    /// The place of a machine's card.
+    unsigned place_of(unsigned machine, unsigned card) const { return machine * cards + card; }
+    /// "node 3" for the first card of machine 3, "node 3 nic1" for the second.
+    std::string name_of(unsigned node) const;
+
+    /// Two machines, and a cable from each card of the one to that of the same number of the other.
+    static topology back_to_back(unsigned cards = 1);
     /// Node i at port i.
     static topology one_switch(unsigned nodes, unsigned ports);
     /// Leaf switches with half of their ports to nodes and half to spine switches, of which as many are built
     /// as nodes need; one switch when that is enough. Up to ports * ports / 2 nodes.
     static topology clos(unsigned nodes, unsigned ports);
-    /// "back_to_back", "switch" or "clos"; input_error with the names for another.
-    static topology named(const std::string& name, unsigned nodes, unsigned ports);
+    /// "back_to_back", "switch" or "clos" for so many machines; input_error with the names for another.
+    static topology named(const std::string& name, unsigned machines, unsigned ports, unsigned cards = 1);
 
-    /// input_error for a node without a cable, a port that does not exist or is used twice, a part that
-    /// cannot be reached.
+    /// The connected part that each node belongs to, then each switch: numbers from 0 on. The first cards of
+    /// all machines may be on one network and the second ones on another.
+    std::vector<unsigned> parts() const;
+
+    /// input_error for a node without a cable, a port that does not exist or is used twice, a switch that
+    /// cannot be reached, two machines of which no card reaches one of the other.
     void check() const;
 };
 
@@ -53,14 +64,16 @@ public:
     explicit routing(const topology& of);
 
     /// The route bytes (facts/lanai_pcix.md B6) from a node to another, one for each switch. To itself: back
-    /// through the first switch, empty where there is none.
+    /// through the first switch, empty where there is none. Empty, too, where nothing leads there.
     const std::vector<std::uint8_t>& route(unsigned from, unsigned to) const { return routes_[from][to]; }
+    bool reaches(unsigned from, unsigned to) const { return parts_[from] == parts_[to]; }
     unsigned nodes() const { return static_cast<unsigned>(routes_.size()); }
 
     /// Replaces a route, for experiments; see find_cycle.
     void set(unsigned from, unsigned to, std::vector<std::uint8_t> bytes);
 
 private:
+    std::vector<unsigned> parts_;
     std::vector<std::vector<std::vector<std::uint8_t>>> routes_;
 };
 

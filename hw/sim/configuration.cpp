@@ -3,6 +3,7 @@
 
 #include <cctype>
 
+#include "hw/sim/card_name.h"
 #include "hw/sim/unknown_parameter.h"
 
 namespace vinic::sim {
@@ -21,7 +22,8 @@ void configuration::set(const std::string& name, setting value) { settings_[name
 const setting* configuration::consume(std::string_view module, std::string_view alias,
                                       std::string_view parameter) {
     const std::string dotted = "." + std::string(parameter);
-    std::vector<std::string> names{std::string(module) + dotted, std::string(without_node(module)) + dotted};
+    std::vector<std::string> names{std::string(module) + dotted, std::string(without_node(module)) + dotted,
+                                   without_card(module) + dotted};
     if (!alias.empty()) names.push_back(std::string(alias) + dotted);
     const setting* found = nullptr;
     for (const auto& name : names) {
@@ -42,6 +44,7 @@ void configuration::check_all_consumed() const {
         for (const auto& parameter : parameters_) {
             names.insert(parameter.name);
             names.insert(std::string(without_node(parameter.name)));
+            names.insert(without_card(parameter.name));
         }
         throw unknown_parameter(value.origin, name, nearest_name(name, names));
     }

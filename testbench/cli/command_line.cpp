@@ -57,7 +57,10 @@ void add_platform_options(CLI::App& verb, platform_options& to) {
     verb.add_option("--design", to.design, "Name of a design (vinic designs) or a design file")
         ->type_name("NAME|FILE.yaml")
         ->capture_default_str();
-    verb.add_option("--set", to.settings, "Set a parameter (vinic params); may be repeated")
+    verb.add_option(
+            "--set", to.settings,
+            "Set a parameter (vinic params), or a key of design files (cards=2: two cards in each node); "
+            "may be repeated")
         ->type_name("NAME=VALUE")
         ->allow_extra_args(false);
     verb.add_option_function<std::vector<std::string>>(
@@ -313,6 +316,8 @@ void add_reference_verbs(CLI::App& program, request& to) {
     add_platform_options(params, to.params);
     add_result_options(params, to.params);
     params.footer(
+        "A name without its node means every node, and nic, driver and agent without a node every card: \n"
+        "nic.x every card, nic1.x the second one of every node, node0.nic.x the first one of node0.\n\n"
         "Examples:\n  vinic params\n  vinic params bus.\n  vinic params 'node0.nic.*clock*' --design myvia "
         "--json");
 

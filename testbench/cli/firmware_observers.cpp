@@ -14,7 +14,8 @@ std::vector<nic::lanai_core*> cores_of(const platform& on, const std::optional<f
                                        const char* option) {
     std::vector<nic::lanai_core*> cores;
     for (const auto& one : on.nodes())
-        if (one->nic->core()) cores.push_back(one->nic->core());
+        for (const node::plugged_card& card : one->cards)
+            if (card.nic->core()) cores.push_back(card.nic->core());
     if (cores.empty() || !image)
         throw sim::input_error("{}: the cards of this design run no firmware", option);
     return cores;

@@ -27,16 +27,18 @@ std::vector<std::string> logged(const std::vector<std::string>& scopes) {
     return traces::choose_signals(names, scopes, false);
 }
 
-std::string text_of(const link::topology::end& end) {
-    if (end.at == link::topology::end::kind::node) return fmt::format("node{}", end.index);
-    return fmt::format("switch{} port {}", end.index, end.port);
+std::string text_of(const link::topology& network, const link::topology::end& end) {
+    if (end.at == link::topology::end::kind::switch_port)
+        return fmt::format("switch{} port {}", end.index, end.port);
+    const unsigned node = end.index / network.cards, card = end.index % network.cards;
+    return card == 0 ? fmt::format("node{}", node) : fmt::format("node{}.nic{}", node, card);
 }
 
 traces::cable_map cables_of(const link::fabric& network) {
     traces::cable_map all;
     for (std::size_t i = 0; i < network.cables().size(); ++i) {
         const link::topology::cable& c = network.layout().cables[i];
-        all[network.cables()[i]->name()] = {text_of(c.a), text_of(c.b),
+        all[network.cables()[i]->name()] = {text_of(network.layout(), c.a), text_of(network.layout(), c.b),
                                             network.switching.get() == "ethernet"};
     }
     return all;

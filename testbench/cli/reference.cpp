@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "hw/sim/card_name.h"
 #include "hw/sim/configuration.h"
 #include "hw/sim/error.h"
 #include "testbench/cli/output.h"
@@ -27,11 +28,12 @@ void write(const result_options& options, const char* format, const std::string&
                                    : json_text({{"format", format}, {"design", design}, {key, rows}}));
 }
 
-/// What is the same on every node stands there once, without a node: that is how users set it, too.
+/// What is the same on every node, and for every card, stands there once, without node and card: that is how
+/// users set it, too.
 json without_repetition(const json& rows, const std::string& name_key) {
     const auto common = [&](const json& row) {
         json without = row;
-        without[name_key] = sim::without_node(row[name_key].get<std::string>());
+        without[name_key] = sim::without_card(row[name_key].get<std::string>());
         return without;
     };
     std::map<std::string, std::vector<json>> alike;

@@ -38,7 +38,7 @@ sim::picoseconds parse_cycle(const std::string& text, const std::string& option,
 
 /// Demangled names have arguments, which nobody types.
 std::string parse_function(const std::string& name, const std::string& option, const platform& of) {
-    const nic::lanai_core* const core = of.nodes().front()->nic->core();
+    const nic::lanai_core* const core = of.nodes().front()->cards.front().nic->core();
     if (!core)
         throw sim::input_error("{} function:{}: the cards of this design run no firmware", option, name);
     std::vector<std::string> names;
@@ -95,7 +95,8 @@ clock_map clocks_of(const platform& of) {
     clock_map all;
     for (const auto& one : of.nodes()) {
         all.emplace(std::string(one->bus.name()) + ".clock", one->bus.properties().clock);
-        all.emplace(std::string(one->nic->name()) + ".clock", one->nic->clock_domain());
+        for (const node::plugged_card& card : one->cards)
+            all.emplace(std::string(card.nic->name()) + ".clock", card.nic->clock_domain());
     }
     return all;
 }

@@ -10,20 +10,27 @@
 namespace vinic::testbench {
 
 const std::vector<std::string>& design_keys() {
-    static const std::vector<std::string> keys{"name",     "description", "base",     "include",  "card",
-                                               "firmware", "nodes",       "topology", "transport"};
+    static const std::vector<std::string> keys{"name",     "description", "base",  "include",  "card",
+                                               "firmware", "nodes",       "cards", "topology", "transport"};
     return keys;
 }
 
-std::uint64_t design::node_count() const {
+namespace {
+
+std::uint64_t count_of(const char* key, const located& value, std::uint64_t most) {
     std::uint64_t count = 0;
-    const char* end = nodes.text.data() + nodes.text.size();
-    const auto [rest, error] = std::from_chars(nodes.text.data(), end, count);
-    if (error != std::errc{} || rest != end || count < 1 || count > 128)
-        throw sim::input_error("{}: nodes is '{}': expected a number from 1 to 128", nodes.origin,
-                               nodes.text);
+    const char* end = value.text.data() + value.text.size();
+    const auto [rest, error] = std::from_chars(value.text.data(), end, count);
+    if (error != std::errc{} || rest != end || count < 1 || count > most)
+        throw sim::input_error("{}: {} is '{}': expected a number from 1 to {}", value.origin, key,
+                               value.text, most);
     return count;
 }
+
+}  // namespace
+
+std::uint64_t design::node_count() const { return count_of("nodes", nodes, 128); }
+std::uint64_t design::card_count() const { return count_of("cards", cards, 4); }
 
 sim::configuration design::configuration() const {
     sim::configuration all;
@@ -41,6 +48,8 @@ void apply_setting(design& to, const std::string& name, const std::string& value
 void apply_setting(design& to, const std::string& name, const located& value) {
     if (name == "nodes") {
         to.nodes = value;
+    } else if (name == "cards") {
+        to.cards = value;
     } else if (name == "card") {
         to.card = value;
     } else if (name == "transport") {

@@ -47,6 +47,7 @@ struct design {
         firmware;  ///< a name, image or source folder; paths are relative to the design's file
     located transport{"vi", "default"};  ///< what shipped workloads use: vi, udp or tcp
     located nodes{"2", "default"};
+    located cards{"1", "default"};  ///< of each node
     topology_description topology;
     /// Parameters by name, as the design's files have them.
     std::map<std::string, sim::setting> settings;
@@ -56,6 +57,8 @@ struct design {
     std::vector<std::filesystem::path> files;
 
     std::uint64_t node_count() const;
+    /// Cards of each node.
+    std::uint64_t card_count() const;
     /// All settings for the modules, those of the command line over those of the files.
     sim::configuration configuration() const;
 };
@@ -63,7 +66,7 @@ struct design {
 /// Reads a design by name or path. Throws input_error: file, line, what was expected.
 design load_design(const std::string& name_or_file);
 
-/// Applies "--set name=value": a key of designs (nodes, topology, firmware) or a parameter.
+/// Applies "--set name=value": a key of designs (nodes, cards, topology, firmware) or a parameter.
 void apply_setting(design& to, const std::string& name, const std::string& value);
 
 /// The keys of a design file beside parameters, for "did you mean".

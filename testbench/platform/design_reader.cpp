@@ -107,6 +107,8 @@ void design_reader::read_keys(const source& from, const YAML::Node& root) {
             design_.description = scalar(from, key, value);
         } else if (key == "nodes") {
             design_.nodes = {scalar(from, key, value), place(from, value)};
+        } else if (key == "cards") {
+            design_.cards = {scalar(from, key, value), place(from, value)};
         } else if (key == "card") {
             design_.card = {scalar(from, key, value), place(from, value)};
         } else if (key == "transport") {

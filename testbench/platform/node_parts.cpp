@@ -66,34 +66,37 @@ std::vector<std::string> transports_of(const located& kind) {
     return {"vi"};
 }
 
-std::unique_ptr<nic::card> make_card(const located& kind, const bus::bus_properties& bus,
-                                     bus::requester_id id) {
+std::unique_ptr<nic::card> make_card(const std::string& name, const located& kind,
+                                     const bus::bus_properties& bus, bus::requester_id id) {
     check_kind(kind);
+    const char* const called = name.c_str();
     using decision = nic::vi_engine_card::decision;
     if (kind.text == "vi_engine")
-        return std::make_unique<nic::vi_engine_card>("nic", bus, id, decision::machines);
+        return std::make_unique<nic::vi_engine_card>(called, bus, id, decision::machines);
     if (kind.text == "vi_engine_with_core")
-        return std::make_unique<nic::vi_engine_card>("nic", bus, id, decision::firmware);
-    if (kind.text == "ethernet") return std::make_unique<nic::ethernet_card>("nic", bus, id);
-    return std::make_unique<nic::lanai_card>("nic", bus, id);
+        return std::make_unique<nic::vi_engine_card>(called, bus, id, decision::firmware);
+    if (kind.text == "ethernet") return std::make_unique<nic::ethernet_card>(called, bus, id);
+    return std::make_unique<nic::lanai_card>(called, bus, id);
 }
 
-std::unique_ptr<driver::card_driver> make_driver(nic::card& card, driver_surroundings around) {
+std::unique_ptr<driver::card_driver> make_driver(const std::string& name, nic::card& card,
+                                                 driver_surroundings around) {
+    const char* const called = name.c_str();
     if (const auto* engine = dynamic_cast<const nic::vi_engine_card*>(&card)) {
         if (around.firmware) check_control(*around.firmware);
-        return std::make_unique<driver::vi_engine_driver>("driver", around.cpu, std::move(around.window),
+        return std::make_unique<driver::vi_engine_driver>(called, around.cpu, std::move(around.window),
                                                           engine->window_bytes(), around.byte_time,
                                                           around.firmware);
     }
     if (dynamic_cast<const nic::ethernet_card*>(&card))
-        return std::make_unique<driver::mvia_driver>("driver", around.cpu, std::move(around.window),
+        return std::make_unique<driver::mvia_driver>(called, around.cpu, std::move(around.window),
                                                      around.address);
     if (around.firmware->interface_address == 0)
         throw sim::input_error("{}: no symbol card_interface: this is no firmware for a VI card",
                                around.firmware->name);
     auto& lanai = dynamic_cast<nic::lanai_card&>(card);
     return std::make_unique<driver::myvia_driver>(
-        "driver", around.cpu, std::move(around.window), *around.firmware,
+        called, around.cpu, std::move(around.window), *around.firmware,
         driver::card_facts{.sram_bytes = lanai.memory.bytes,
                            .byte_time = around.byte_time,
                            .table_stands = [&lanai](std::uint64_t address, std::uint64_t bytes) {

@@ -21,9 +21,9 @@
 
 namespace vinic::testbench {
 
-/// The card of a design (key `card`), as module `nic` of the node that is being built.
-std::unique_ptr<nic::card> make_card(const located& kind, const bus::bus_properties& bus,
-                                     bus::requester_id id);
+/// A card of a design (key `card`), as module `name` of the node that is being built.
+std::unique_ptr<nic::card> make_card(const std::string& name, const located& kind,
+                                     const bus::bus_properties& bus, bus::requester_id id);
 
 /// What a driver is made from beside its card.
 struct driver_surroundings {
@@ -34,8 +34,9 @@ struct driver_surroundings {
     driver::node_address address{};                ///< of the card
 };
 
-/// The driver that speaks to that card, as module `driver` of the node that is being built.
-std::unique_ptr<driver::card_driver> make_driver(nic::card& card, driver_surroundings around);
+/// The driver that speaks to that card, as module `name` of the node that is being built.
+std::unique_ptr<driver::card_driver> make_driver(const std::string& name, nic::card& card,
+                                                 driver_surroundings around);
 
 /// The kernel's sockets over that driver's device, as module `sockets` of the node that is being built; null
 /// where it has none.

@@ -93,13 +93,15 @@ platform::platform(const design& from, const std::optional<firmware>& image, con
 void platform::install(const firmware& image, const driver::card_image& as_loaded) {
     symbols_ = std::make_unique<firmware_symbols>(image.image);
     for (const auto& one : nodes_) {
-        if (!one->nic->core()) continue;
-        if (const nic::lanai_card* const card = one->programmable()) {
-            check_chip(image, *card);
-            check_doorbells(image, as_loaded, *card);
+        for (const node::plugged_card& card : one->cards) {
+            if (!card.nic->core()) continue;
+            if (const nic::lanai_card* const lanai = card.programmable()) {
+                check_chip(image, *lanai);
+                check_doorbells(image, as_loaded, *lanai);
+            }
+            check_room(image, *card.nic);
+            card.nic->core()->use_symbols(symbols_.get());
         }
-        check_room(image, *one->nic);
-        one->nic->core()->use_symbols(symbols_.get());
     }
 }
 
@@ -107,7 +109,8 @@ platform::~platform() = default;
 
 void platform::build(const design& from, const driver::card_image* image, const platform_mode& mode) {
     const auto count = static_cast<unsigned>(from.node_count());
-    const link::topology layout = build_topology(from.topology, count);
+    const link::topology layout =
+        build_topology(from.topology, count, static_cast<unsigned>(from.card_count()));
     if (mode.shuffle) {
         sim::calendar::current().shuffle(mode.shuffle);
         dummies_ = std::make_unique<dummy_events>("dummy_events", mode.shuffle);
@@ -122,13 +125,16 @@ void platform::build(const design& from, const driver::card_image* image, const 
 }
 
 void platform::fill_directory() {
+    std::vector<driver::node_address> addresses;  // by place in the fabric
     for (const auto& one : nodes_)
-        directory_.add_card(fmt::format("node{}", one->number()), 0, one->agent.address());
-    for (const auto& from : nodes_)
-        for (const auto& to : nodes_)
-            if (from != to)
-                directory_.set_route(from->agent.address(), to->agent.address(),
-                                     fabric_->route(from->number(), to->number()));
+        for (const node::plugged_card& card : one->cards) {
+            addresses.push_back(card.agent->address());
+            directory_.add_card(fmt::format("node{}", one->number()), card.agent->rail(), addresses.back());
+        }
+    for (unsigned from = 0; from < addresses.size(); ++from)
+        for (unsigned to = 0; to < addresses.size(); ++to)
+            if (from != to && fabric_->routes().reaches(from, to))
+                directory_.set_route(addresses[from], addresses[to], fabric_->route(from, to));
 }
 
 void platform::load(workload& what, results& report) {
@@ -195,14 +201,15 @@ bool platform::processes_wait() const {
 
 bool platform::quiet() {
     for (const auto& one : nodes_) {
-        one->nic->hold();
+        for (const node::plugged_card& card : one->cards) card.nic->hold();
         one->host.cpu.hold();
     }
-    const bool quiet = !sc_core::sc_pending_activity() && std::ranges::all_of(nodes_, [](const auto& one) {
-        return one->host.memory.settled() && one->nic->idles_for_ever();
+    const auto idles = [](const node::plugged_card& card) { return card.nic->idles_for_ever(); };
+    const bool quiet = !sc_core::sc_pending_activity() && std::ranges::all_of(nodes_, [&](const auto& one) {
+        return one->host.memory.settled() && std::ranges::all_of(one->cards, idles);
     });
     for (const auto& one : nodes_) {
-        one->nic->finish();
+        for (const node::plugged_card& card : one->cards) card.nic->finish();
         one->host.cpu.go_on();
     }
     return quiet;

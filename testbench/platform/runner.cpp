@@ -163,10 +163,12 @@ void runner::count() {
     for (const auto& one : platform_.nodes()) {
         cost_.messages += one->vipl.messages.value();
         if (one->sockets) cost_.messages += one->sockets->messages.value();
-        if (!one->nic->core()) continue;
-        const lanai::core_counters& core = one->nic->core()->core().counters();
-        cost_.instructions += core.retired;
-        cost_.instructions_executed += core.executed + core.reexecuted;
+        for (const node::plugged_card& card : one->cards) {
+            if (!card.nic->core()) continue;
+            const lanai::core_counters& core = card.nic->core()->core().counters();
+            cost_.instructions += core.retired;
+            cost_.instructions_executed += core.executed + core.reexecuted;
+        }
     }
 }
 

@@ -21,6 +21,7 @@ design design_of(const platform_options& options) {
     }
     if (options.nodes) d.nodes = {*options.nodes, "--nodes"};
     d.node_count();
+    d.card_count();
     return d;
 }
 
@@ -83,6 +84,7 @@ json changed_parameters(const design& from) {
     json changed = json::object();
     for (const auto& [name, value] : from.overrides) changed[name] = value.text;
     if (from.nodes.origin.starts_with("--")) changed["nodes"] = from.nodes.text;
+    if (from.cards.origin.starts_with("--")) changed["cards"] = from.cards.text;
     if (from.topology.shape.origin.starts_with("--")) changed["topology"] = from.topology.shape.text;
     if (from.card.origin.starts_with("--")) changed["card"] = from.card.text;
     if (from.firmware && from.firmware->origin.starts_with("--")) changed["firmware"] = from.firmware->text;

@@ -14,7 +14,10 @@ constexpr unsigned default_ports = 8;
 
 class list_builder {
 public:
-    list_builder(const topology_description& from, unsigned nodes) : from_(from) { built_.nodes = nodes; }
+    list_builder(const topology_description& from, unsigned nodes, unsigned cards) : from_(from) {
+        built_.nodes = nodes * cards;
+        built_.cards = cards;
+    }
 
     link::topology build() {
         for (const auto& entry : from_.switches) {
@@ -28,21 +31,40 @@ public:
     }
 
 private:
-    unsigned number(std::string_view text, const std::string& whole, const std::string& origin) const {
+    static unsigned number(std::string_view text, const std::string& whole, const std::string& origin) {
         unsigned value = 0;
         const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-        if (error != std::errc{} || rest != text.data() + text.size())
-            throw sim::input_error("{}: '{}': expected an end such as node0 or switch0:5", origin, whole);
+        if (error != std::errc{} || rest != text.data() + text.size()) not_an_end(whole, origin);
         return value;
+    }
+
+    [[noreturn]] static void not_an_end(const std::string& text, const std::string& origin) {
+        throw sim::input_error("{}: '{}': expected an end such as node0, node0.nic1 or switch0:5", origin,
+                               text);
+    }
+
+    /// "node3" is its first card, as "node3.nic" is.
+    link::topology::end node(const std::string& text, const std::string& origin) const {
+        constexpr std::string_view before = "node", card_before = "nic";
+        const std::size_t dot = text.find('.');
+        const std::string_view whole = text, machine = whole.substr(0, dot);
+        if (!machine.starts_with(before)) not_an_end(text, origin);
+        unsigned card = 0;
+        if (dot != std::string::npos) {
+            const std::string_view name = whole.substr(dot + 1);
+            if (!name.starts_with(card_before)) not_an_end(text, origin);
+            if (name != card_before) card = number(name.substr(card_before.size()), text, origin);
+        }
+        if (card >= built_.cards)
+            throw sim::input_error("{}: there is no {}: the number of cards of a node (key `cards`) is {}",
+                                   origin, text, built_.cards);
+        return link::topology::node(
+            built_.place_of(number(machine.substr(before.size()), text, origin), card));
     }
 
     link::topology::end end(const std::string& text, const std::string& origin) const {
         const std::size_t colon = text.find(':');
-        if (colon == std::string::npos) {
-            if (!text.starts_with("node"))
-                throw sim::input_error("{}: '{}': expected an end such as node0 or switch0:5", origin, text);
-            return link::topology::node(number(std::string_view(text).substr(4), text, origin));
-        }
+        if (colon == std::string::npos) return node(text, origin);
         const std::string name = text.substr(0, colon);
         const auto found = index_.find(name);
         if (found == index_.end()) {
@@ -84,15 +106,15 @@ void check(const link::topology& built, const topology_description& from) {
 
 }  // namespace
 
-link::topology build_topology(const topology_description& from, unsigned nodes) {
+link::topology build_topology(const topology_description& from, unsigned nodes, unsigned cards) {
     try {
         link::topology built;
         if (from.shape.text == "list")
-            built = list_builder(from, nodes).build();
+            built = list_builder(from, nodes, cards).build();
         else
             built = link::topology::named(
                 from.shape.text, nodes,
-                from.switch_ports ? static_cast<unsigned>(from.switch_ports) : default_ports);
+                from.switch_ports ? static_cast<unsigned>(from.switch_ports) : default_ports, cards);
         check(built, from);
         return built;
     } catch (const sim::input_error& error) {

@@ -6,7 +6,8 @@
 
 namespace vinic::testbench {
 
-/// The network that a design describes, for so many nodes. Throws input_error with file and line.
-link::topology build_topology(const topology_description& from, unsigned nodes);
+/// The network that a design describes, for so many nodes with so many cards each. Throws input_error with
+/// file and line.
+link::topology build_topology(const topology_description& from, unsigned nodes, unsigned cards);
 
 }  // namespace vinic::testbench

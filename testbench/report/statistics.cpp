@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "hw/sim/card_name.h"
 #include "hw/sim/configuration.h"
 #include "hw/sim/statistic.h"
 #include "hw/sim/time.h"
@@ -51,7 +52,8 @@ json difference(const json& after, const json& before) {
 bool matches(const std::string& name, const std::string& pattern) {
     if (pattern.find_first_of("*?") == std::string::npos) return name.find(pattern) != std::string::npos;
     return ::fnmatch(pattern.c_str(), name.c_str(), 0) == 0 ||
-           ::fnmatch(pattern.c_str(), std::string(sim::without_node(name)).c_str(), 0) == 0;
+           ::fnmatch(pattern.c_str(), std::string(sim::without_node(name)).c_str(), 0) == 0 ||
+           ::fnmatch(pattern.c_str(), sim::without_card(name).c_str(), 0) == 0;
 }
 
 json statistics_of(const sim::simulation& of, const std::string& pattern) {

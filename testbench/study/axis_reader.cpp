@@ -108,12 +108,12 @@ private:
 };
 
 void check_name(const std::string& place, const std::string& name) {
-    static const std::vector<std::string> plain{"design", "nodes", "seed", "topology", "firmware"};
+    static const std::vector<std::string> plain{"design", "nodes", "cards", "seed", "topology", "firmware"};
     if (name.find('.') != std::string::npos || std::ranges::find(plain, name) != plain.end()) return;
     const std::string near = sim::nearest_name(name, plain);
     throw sim::input_error("{}: no axis is named '{}'; {}", place, name,
                            near.empty() ? "expected a parameter (bus.clock_mhz), arguments.NAME of the "
-                                          "workload, design, nodes, seed, topology or firmware"
+                                          "workload, design, nodes, cards, seed, topology or firmware"
                                         : fmt::format("did you mean '{}'?", near));
 }
 

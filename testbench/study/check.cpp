@@ -6,6 +6,7 @@
 #include <numeric>
 #include <set>
 
+#include "hw/sim/card_name.h"
 #include "hw/sim/error.h"
 #include "hw/sim/parameter_check.h"
 #include "hw/sim/statistic.h"
@@ -20,7 +21,7 @@ namespace vinic::testbench::study {
 namespace {
 
 /// What changes the tree of modules rather than a number in it.
-const std::vector<std::string> structural{"design", "nodes", "topology", "firmware"};
+const std::vector<std::string> structural{"design", "nodes", "cards", "topology", "firmware"};
 
 bool is_structural(const std::string& name) {
     return std::ranges::find(structural, name) != structural.end();
@@ -43,7 +44,8 @@ void located_errors(const located& at, Try&& attempt) {
 
 const sim::parameter_info* declaration(const sim::configuration& all, const std::string& name) {
     for (const auto& p : all.parameters())
-        if (p.name == name || sim::without_node(p.name) == name) return &p;
+        if (p.name == name || sim::without_node(p.name) == name || sim::without_card(p.name) == name)
+            return &p;
     return nullptr;
 }
 

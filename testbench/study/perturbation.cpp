@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 
+#include "hw/sim/card_name.h"
 #include "hw/sim/error.h"
 #include "hw/sim/module.h"
 #include "hw/sim/parameter_check.h"
@@ -165,7 +166,7 @@ std::string common_name(const std::string& parameter) {
         if (owner->parameter_alias().empty()) break;
         return owner->parameter_alias() + parameter.substr(dot);
     }
-    return std::string(sim::without_node(parameter));
+    return sim::without_card(parameter);
 }
 
 perturbations perturb(const study_file& of) { return perturbing(of).all(); }

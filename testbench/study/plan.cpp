@@ -83,6 +83,7 @@ design plan::design_at(std::size_t index) const {
     for (const auto& [parameter, given] : parameters_at(index)) apply_setting(d, parameter, given);
     if (const located* const nodes = value(index, "nodes")) d.nodes = *nodes;
     d.node_count();
+    d.card_count();
     return d;
 }
 

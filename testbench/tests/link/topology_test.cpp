@@ -130,5 +130,67 @@ TEST(topology, wrong_lists_are_refused) {
     EXPECT_THROW(topology::named("back_to_back", 3, 8), sim::input_error);
 }
 
+TEST(topology, several_cards_back_to_back_are_a_cable_for_each_number) {
+    const auto t = topology::named("back_to_back", 2, 8, 3);
+    EXPECT_EQ(t.nodes, 6u);
+    EXPECT_EQ(complaint(t), "");
+    const routing r(t);
+    for (unsigned from = 0; from < 6; ++from)
+        for (unsigned to = 0; to < 6; ++to) {
+            EXPECT_EQ(r.reaches(from, to), from % 3 == to % 3) << from << " " << to;
+            EXPECT_TRUE(r.route(from, to).empty());
+        }
+}
+
+TEST(topology, places_of_a_machine_follow_one_another_on_a_switch) {
+    const auto t = topology::named("switch", 3, 8, 2);
+    ASSERT_EQ(t.nodes, 6u);
+    EXPECT_EQ(t.place_of(2, 1), 5u);
+    EXPECT_EQ(t.cables[5].b, topology::switch_port(0, 5));
+    EXPECT_EQ(t.name_of(4), "node 2");
+    EXPECT_EQ(t.name_of(5), "node 2 nic1");
+    expect_all_pairs_connected(t, routing(t));
+    EXPECT_THROW(topology::named("switch", 5, 8, 2), sim::input_error);
+    expect_all_pairs_connected(topology::named("clos", 16, 8, 2), routing(topology::named("clos", 16, 8, 2)));
+}
+
+/// Two machines with two cards: the first cards on one switch, the second ones on another.
+topology two_networks() {
+    topology t;
+    t.nodes = 4;
+    t.cards = 2;
+    t.switch_ports = {4, 4};
+    for (unsigned i = 0; i < 4; ++i) t.cables.push_back({topology::node(i), topology::switch_port(i % 2, i)});
+    return t;
+}
+
+TEST(topology, each_card_may_have_a_network_of_its_own) {
+    topology t = two_networks();
+    EXPECT_EQ(complaint(t), "");
+    const routing r(t);
+    EXPECT_TRUE(r.reaches(0, 2));
+    EXPECT_TRUE(r.reaches(1, 3));
+    EXPECT_FALSE(r.reaches(0, 1));
+    EXPECT_EQ(destination(t, 0, r.route(0, 2)), 2u);
+    EXPECT_EQ(destination(t, 1, r.route(1, 3)), 3u);
+    EXPECT_TRUE(r.route(0, 3).empty());
+    t.cards = 1;
+    EXPECT_EQ(complaint(t), "topology: switch 1 cannot be reached from switch 0");
+}
+
+TEST(topology, cards_that_meet_nowhere_are_refused) {
+    topology t = two_networks();
+    t.cables = {{topology::node(0), topology::switch_port(0, 0)},
+                {topology::node(1), topology::switch_port(0, 1)}};
+    EXPECT_EQ(complaint(t), "topology: node 1 has no cable");
+    t.cables.push_back({topology::node(2), topology::switch_port(1, 0)});
+    EXPECT_EQ(complaint(t), "topology: node 1 nic1 has no cable");
+    t.cables.push_back({topology::node(3), topology::switch_port(1, 1)});
+    EXPECT_EQ(complaint(t), "topology: nothing leads from node 0 to node 1");
+    t = two_networks();
+    t.switch_ports.push_back(4);
+    EXPECT_EQ(complaint(t), "topology: switch 2 reaches no node");
+}
+
 }  // namespace
 }  // namespace vinic::link

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "hw/sim/card_name.h"
 #include "hw/sim/error.h"
 #include "hw/sim/parameter_check.h"
 #include "hw/sim/simulation.h"
@@ -43,6 +44,42 @@ TEST(parameter, default_then_every_node_then_one_node) {
     EXPECT_EQ(b.b.depth, 9u);
     EXPECT_EQ(a.b.loss, 0.0);
     s.config().check_all_consumed();
+}
+
+/// A node with three cards.
+struct machine : module {
+    explicit machine(const sc_core::sc_module_name& name) : module(name) {}
+    block first{"nic"}, second{"nic1"}, third{"nic2"}, driver{"driver1"}, agent{"agent1"}, other{"block1"};
+};
+
+TEST(parameter, of_one_card_then_of_that_card_of_every_node_then_of_every_card) {
+    simulation s(with({{"nic.depth", "3"},
+                       {"nic1.depth", "5"},
+                       {"node1.nic1.depth", "7"},
+                       {"node1.nic.depth", "9"},
+                       {"driver.depth", "11"},
+                       {"agent.depth", "13"}}));
+    machine a("node0");
+    machine b("node1");
+    EXPECT_EQ(a.first.depth, 3u);
+    EXPECT_EQ(a.second.depth, 5u);
+    EXPECT_EQ(a.third.depth, 3u);
+    EXPECT_EQ(b.first.depth, 9u);
+    EXPECT_EQ(b.second.depth, 7u);
+    EXPECT_EQ(b.third.depth, 3u) << "node1.nic is its first card, and no other";
+    EXPECT_EQ(a.driver.depth, 11u);
+    EXPECT_EQ(a.agent.depth, 13u);
+    EXPECT_EQ(a.other.depth, 4u);
+    s.config().check_all_consumed();
+}
+
+TEST(parameter, a_name_for_every_card_alone_does_for_numbers_too) {
+    EXPECT_EQ(without_card("node3.nic1.lanai.clock_mhz"), "nic.lanai.clock_mhz");
+    EXPECT_EQ(without_card("node3.nic.lanai"), "nic.lanai");
+    EXPECT_EQ(without_card("driver12"), "driver");
+    EXPECT_EQ(without_card("agent1.vi0.state"), "agent.vi0.state");
+    EXPECT_EQ(without_card("nice1.lanai"), "nice1.lanai");
+    EXPECT_EQ(without_card("node0.host.cpu"), "host.cpu");
 }
 
 std::string error_of(std::initializer_list<std::pair<std::string, std::string>> settings) {

@@ -137,7 +137,8 @@ TEST_P(rtl_lockstep, the_model_beside_the_rtl_executes_the_same) {
     platform built(on, image, mode_of(options));
     built.load(*workload, found);
     std::vector<std::unique_ptr<shadow>> shadows;
-    for (const auto& n : built.nodes()) shadows.push_back(std::make_unique<shadow>(*n->programmable()));
+    for (const auto& n : built.nodes())
+        shadows.push_back(std::make_unique<shadow>(*n->cards.front().programmable()));
     runner runs(built, std::chrono::steady_clock::now());
     ASSERT_EQ(runs.run(std::nullopt, interrupt_guard{}), ending::finished);
     EXPECT_FALSE(found.rows().empty());

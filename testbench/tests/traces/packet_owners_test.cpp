@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "hw/sim/simulation.h"
 #include "testbench/tests/traces/wire.h"
 
@@ -82,6 +84,27 @@ TEST(packet_owners, the_latest_message_of_a_name_is_meant) {
     w.send("node0.nic", 8);
     w.send("node0.nic", 9);
     EXPECT_EQ(w.owner(w.fabric.cable0.ab, packet({plus_3, plus_3})), "node0.nic 9");
+}
+
+// VI 5 of one card talks to VI 5 of the other card of its node, over the switch between them.
+TEST(packet_owners, directions_between_cards_of_a_node_are_told_apart) {
+    const sim::simulation simulation;
+    fabric_block fabric("fabric");
+    packet_owners owners({{"fabric.cable0", {"node0", "switch0 port 2"}},
+                          {"fabric.cable1", {"switch0 port 5", "node0.nic1"}}});
+    for (const auto& [card, number] : {std::pair{"node0.nic", 8u}, std::pair{"node0.nic1", 3u}}) {
+        message_path m;
+        m.sender = card;
+        m.number = number;
+        owners.on_packet_of(m, world::header_of(abi::packet_send));
+    }
+    const auto owner = [&](const sim::packet_probe& where, const std::vector<std::uint8_t>& bytes) {
+        return owners.of(world::header_of(abi::packet_send), where, bytes)->sender;
+    };
+    EXPECT_EQ(owner(fabric.cable0.ab, packet({plus_3})), "node0.nic");
+    EXPECT_EQ(owner(fabric.cable1.ab, packet({})), "node0.nic");
+    EXPECT_EQ(owner(fabric.cable1.ba, packet({minus_3})), "node0.nic1");
+    EXPECT_EQ(owner(fabric.cable0.ba, packet({})), "node0.nic1");
 }
 
 }  // namespace

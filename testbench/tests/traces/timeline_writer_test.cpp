@@ -157,6 +157,36 @@ TEST(timeline_writer, a_cable_of_a_node_is_a_row_of_the_node) {
     EXPECT_EQ(slices[1]["pid"], fabric_process);
 }
 
+struct further_blocks : sim::module {
+    explicit further_blocks(const sc_core::sc_module_name& name) : module(name) {}
+    nic_block nic1{"nic1"};
+    struct driver_block : sim::module {
+        explicit driver_block(const sc_core::sc_module_name& name) : module(name) {}
+        sim::span_probe send{*this, "send", "packets"};
+    } driver{"driver"}, driver1{"driver1"};
+};
+
+TEST(timeline_writer, rows_of_a_further_card_follow_with_its_name) {
+    const sim::simulation simulation;
+    const further_blocks node("node3");
+    const fabric_block fabric("fabric");
+    const cable_map cables{{"fabric.cable0", {"switch0 port 2", "node3"}},
+                           {"fabric.cable1", {"node3.nic1", "switch0 port 3"}}};
+    const auto row = [&](const sim::probe& of) { return *timeline_row_of(of, cables); };
+    const timeline_row core = row(node.nic1.lanai.function), in = row(fabric.cable0.ab_transmission),
+                       out = row(fabric.cable1.ab_transmission), kernel = row(node.driver1.send);
+    for (const timeline_row& one : {core, in, out, kernel}) EXPECT_EQ(one.track.process, 4u);
+    EXPECT_EQ(core.title, "nic1 core");
+    EXPECT_EQ(in.title, "wire from switch0 port 2");
+    EXPECT_EQ(in.meter, "wire in busy");
+    EXPECT_EQ(out.title, "nic1 wire to switch0 port 3");
+    EXPECT_EQ(out.meter, "nic1 wire out busy");
+    EXPECT_EQ(kernel.title, "nic1 kernel: VI packets out");
+    EXPECT_LT(row(node.driver.send).track, kernel.track);
+    EXPECT_LT(in.track, core.track);
+    EXPECT_LT(core.track, out.track);
+}
+
 TEST(timeline_writer, a_full_file_is_whole_and_says_when) {
     world w(4'000);
     w.node.nic.lanai.function.set(0, 1);

@@ -504,7 +504,7 @@ TEST_P(functional_bad_link, to_a_dead_node_ends_a_reliable_connection) {
         else if (auto* plain = dynamic_cast<nic::ethernet_card*>(t.in.machine.nic.get()))
             plain->mac.enable_receive(false);
         else
-            t.in.machine.programmable()->lanai.assert_reset();
+            t.in.machine.cards.front().programmable()->lanai.assert_reset();
         dead = true;
     };
     sc.source = [&](side& s) {
