@@ -86,11 +86,12 @@ opcode next_opcode(pid_t thread, const user_regs_struct& r) {
     return opcode_of(bytes);
 }
 
+/// `signal`: with the kernel's event above its lowest byte: a stop by SIGSTOP or SIGCONT is no step.
 bool stopped_by(pid_t thread, int& signal) {
     int status = 0;
     while (waitpid(thread, &status, __WALL) != thread)
         if (errno != EINTR) return false;
-    signal = WIFSTOPPED(status) ? WSTOPSIG(status) : 0;
+    signal = WIFSTOPPED(status) ? status >> 8 : 0;
     return WIFSTOPPED(status);
 }
 
@@ -98,7 +99,7 @@ bool step(pid_t thread) {
     int signal = 0;
     if (ptrace(PTRACE_SINGLESTEP, thread, nullptr, nullptr) != 0 || !stopped_by(thread, signal)) return false;
     if (signal == SIGTRAP) return true;
-    ptrace(PTRACE_DETACH, thread, nullptr, signal);
+    ptrace(PTRACE_DETACH, thread, nullptr, signal <= 0xFF ? signal : 0);
     return false;
 }
 
