@@ -320,7 +320,7 @@ module lanai
         end
     end
 
-    // --- What must hold
+    // --- What must hold: not counted in coverage, since the branch of a failure stops the run.
 
     // verilator coverage_off
     grants_are_wanted :

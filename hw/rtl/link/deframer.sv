@@ -118,7 +118,7 @@ module deframer #(
         end
     end
 
-    // --- What must hold
+    // --- What must hold: not counted in coverage, since the branch of a failure stops the run.
 
     // verilator coverage_off
     no_overflow :
