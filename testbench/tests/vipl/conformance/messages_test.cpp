@@ -499,9 +499,9 @@ TEST_P(functional_bad_link, to_a_dead_node_ends_a_reliable_connection) {
     sc.abandoned = true;  // no command of the target's is answered any more
     bool dead = false;
     sc.target = [&](side& t) {
-        if (auto* engine = dynamic_cast<nic::vi_engine_card*>(t.in.machine.nic.get()))
+        if (auto* engine = dynamic_cast<nic::vi_engine_card*>(t.in.machine.cards.front().nic.get()))
             engine->halt();
-        else if (auto* plain = dynamic_cast<nic::ethernet_card*>(t.in.machine.nic.get()))
+        else if (auto* plain = dynamic_cast<nic::ethernet_card*>(t.in.machine.cards.front().nic.get()))
             plain->mac.enable_receive(false);
         else
             t.in.machine.cards.front().programmable()->lanai.assert_reset();
