@@ -130,7 +130,7 @@ TEST_F(design_test, mistakes_are_one_line_with_file_and_line) {
     EXPECT_EQ(
         error_of("h.yaml", "bus: [1, 2]\nnodes: 2\n"),
         "h.yaml:1: no key is named 'bus'; expected one of name, description, base, include, card, firmware, "
-        "nodes, topology, transport");
+        "nodes, cards, topology, transport");
     EXPECT_EQ(error_of("i.yaml", "topology: {shape: switch, ports: 8}\n"),
               "i.yaml:1: no key is named 'ports'; expected one of shape, switch_ports, switches, cables");
     EXPECT_EQ(error_of("j.yaml", "topology: {cables: [[node0]]}\n"),
