@@ -185,8 +185,8 @@ function reliability_argument()
         help = "unreliable, delivery or reception" }
 end
 
--- An endpoint: a VI of the node's card, registered memory, and so many send and receive descriptors with a buffer of
--- `bytes` each. What several endpoints of a process share is given: nic, tag, receive_queue (a CQ).
+-- An endpoint: a VI of a card of the node, registered memory, and so many send and receive descriptors with a buffer of
+-- `bytes` each. `card` is the number of the node's card, 0 unless given. What several endpoints of a process share is given: nic, tag, receive_queue (a CQ).
 local endpoint = {}
 endpoint.__index = endpoint
 
@@ -195,7 +195,7 @@ local function pages(bytes) return math.max(1, (bytes + page - 1) // page) * pag
 
 local endpoint_options = {
     bytes = true, sends = true, receives = true, reliability = true, rdma_write = true, nic = true, tag = true,
-    receive_queue = true, transport = true,
+    receive_queue = true, transport = true, card = true,
 }
 
 local open_socket_endpoint
@@ -207,7 +207,7 @@ function open_endpoint(o)
     end
     if o.transport and o.transport ~= "vi" then return open_socket_endpoint(o) end
     local e = setmetatable({ bytes = o.bytes, sends = {}, receives = {} }, endpoint)
-    e.nic = o.nic or ok(VipOpenNic("VINIC"))
+    e.nic = o.nic or ok(VipOpenNic("VINIC" .. (o.card or 0)))
     e.tag = o.tag or ok(VipCreatePtag(e.nic))
     ok(VipNSInit(e.nic))
     local level = levels[o.reliability or "unreliable"]

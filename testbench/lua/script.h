@@ -67,6 +67,7 @@ public:
     void describe(std::string text) { description_ = std::move(text); }
     void add_process(unsigned node, std::string name, int function);
     std::uint64_t nodes() const { return options_.nodes; }
+    std::uint64_t cards() const { return options_.cards; }
     /// What the design's programs use unless they are told otherwise: "vi", "udp" or "tcp".
     const std::string& transport() const { return options_.transport; }
     const std::vector<std::string>& transports() const { return options_.transports; }

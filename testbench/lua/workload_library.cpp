@@ -186,6 +186,16 @@ int needs_nodes(lua_State* L, script& self) {
     return 0;
 }
 
+/// needs_cards(least): likewise of the cards of a node.
+int needs_cards(lua_State* L, script& self) {
+    const std::uint64_t least = unsigned_argument(L, 1, "needs_cards");
+    if (self.cards() < least)
+        throw sim::input_error(
+            "the workload needs {} cards in a node or more, the platform has {} (--set cards={})", least,
+            self.cards(), least);
+    return 0;
+}
+
 host::process& self_of(script& self) { return self.current().environment->self; }
 
 /// now(): simulated time in picoseconds, as the program sees it.
@@ -326,6 +336,7 @@ void open_workload_library(lua_State* L) {
                                          {"expect_rows", guarded<expect_rows>},
                                          {"refuse", guarded<refuse>},
                                          {"needs_nodes", guarded<needs_nodes>},
+                                         {"needs_cards", guarded<needs_cards>},
                                          {"process", guarded<process>},
                                          {"now", guarded<now>},
                                          {"measure", guarded<measure>},
@@ -339,6 +350,8 @@ void open_workload_library(lua_State* L) {
         lua_register(L, name, function);
     lua_pushinteger(L, static_cast<lua_Integer>(script::of(L).nodes()));
     lua_setglobal(L, "nodes");
+    lua_pushinteger(L, static_cast<lua_Integer>(script::of(L).cards()));
+    lua_setglobal(L, "cards");
     luaL_newmetatable(L, barrier_type);
     lua_pushcfunction(L, guarded<barrier_call>);
     lua_setfield(L, -2, "__call");

@@ -53,8 +53,13 @@ std::vector<std::string> transports_on(const design& on) {
 std::unique_ptr<workload> load_workload(const std::string& name_or_file,
                                         const std::vector<std::string>& arguments, const design& on,
                                         std::uint64_t seed, bool unsafe) {
-    const workload_options options{arguments, on.node_count(),   seed,
-                                   unsafe,    on.transport.text, transports_on(on)};
+    const workload_options options{.arguments = arguments,
+                                   .nodes = on.node_count(),
+                                   .cards = on.card_count(),
+                                   .seed = seed,
+                                   .unsafe = unsafe,
+                                   .transport = on.transport.text,
+                                   .transports = transports_on(on)};
     const auto builtin = builtin_workloads();
     if (const auto found = builtin.find(name_or_file); found != builtin.end()) return found->second(options);
     if (name_or_file.ends_with(".trace"))

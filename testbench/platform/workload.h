@@ -58,6 +58,7 @@ struct workload_argument {
 struct workload_options {
     std::vector<std::string> arguments;  ///< "name=value"
     std::uint64_t nodes = 2;
+    std::uint64_t cards = 1;  ///< of each node
     std::uint64_t seed = 1;
     bool unsafe = false;                        ///< scripts may use io, os, package and debug
     std::string transport = "vi";               ///< that of the design: vi, udp or tcp

@@ -251,6 +251,16 @@ TEST(several_cards, parameters_of_all_or_of_one) {
               "node0.nic.lanai.clock_mhz=66 node0.nic1.lanai.clock_mhz=33 ");
 }
 
+TEST(several_cards, share_a_stream) {
+    const json result = result_of(
+        "stream --set cards=2 --json - --stats --design xuni -- cards=2 sizes=4096 "
+        "count=100 warmup=20 verify=true");
+    for (const char* agent : {"node0.agent.connections", "node0.agent1.connections"})
+        EXPECT_EQ(sum_of(result, agent), 1) << agent;
+    EXPECT_EQ(program().run("run stream -- cards=2").status, 2);
+    EXPECT_EQ(program().run("run stream --design udp_ge --set cards=2 -- cards=2").status, 2);
+}
+
 TEST(several_cards, bad_input_is_one_line) {
     const program vinic;
     const auto complaint = [&](const std::string& arguments) {
