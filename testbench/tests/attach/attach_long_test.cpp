@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ten runs of each program are one, whatever the machine does meanwhile (about 1 minute).
+// Ten runs of each program are one, whatever the machine does meanwhile (about 1 minute), and twelve of the
+// programs that wait outside, which are stopped and let go all the time (about 2 minutes).
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -51,5 +52,32 @@ INSTANTIATE_TEST_SUITE_P(programs, ten_runs,
                                          attached_run{"-n 1", "limits_vipl poll"},
                                          attached_run{"-n 1", "limits_vipl pthread_cond_timedwait"}));
 
+/// Runs the simulator, and stops its programs for a while, one after the other, until it has ended.
+const std::string stops_programs =
+    "timeout 200 sh -c '\"$@\" & v=$!; while kill -0 $v 2>/dev/null; do for p in $(pgrep -P $v); do "
+    "kill -STOP $p; sleep 0.003; kill -CONT $p; done 2>/dev/null; sleep 0.01; done; wait $v' stopping ";
+
+class twelve_runs : public testing::TestWithParam<attached_run> {};
+
+TEST_P(twelve_runs, are_one_though_programs_are_stopped) {
+    const program vinic;
+    std::set<std::string> outputs;
+    std::set<std::string> results;
+    for (int i = 0; i < 12; ++i) {
+        const std::string processors = i % 2 == 0 ? "taskset -c 0 " : "taskset -c 0,1 ";
+        const outcome run =
+            vinic.run(std::string("exec --reproducible --grace 60000 --json r.json --record x.trace ") +
+                          GetParam().options + " -- " + programs + GetParam().program,
+                      (i % 4 < 2 ? "" : load) + processors + stops_programs);
+        ASSERT_EQ(run.status, 0) << "run " << i << ": " << run.errors;
+        outputs.insert(run.output);
+        results.insert(vinic.read("r.json") + vinic.read("x.trace"));
+    }
+    EXPECT_EQ(outputs.size(), 1u) << testing::PrintToString(outputs);
+    EXPECT_EQ(results.size(), 1u);
+}
+INSTANTIATE_TEST_SUITE_P(programs, twelve_runs,
+                         testing::Values(attached_run{"--fingerprint", "places_vipl"},
+                                         attached_run{"--fingerprint", "looks_asleep_vipl"}));
 }  // namespace
 }  // namespace vinic::testbench
