@@ -119,6 +119,8 @@ bool spin_proof::goes_round() {
     for (int i = 0; i < steps_max; ++i) {
         user_regs_struct now{};
         if (ptrace(PTRACE_GETREGS, thread_, nullptr, &now) != 0) return false;
+        // Inside a system call, which the next step would make once more, whatever instruction is behind it.
+        if (now.orig_rax != ~0ull) return false;
         if (i > 0 && std::memcmp(&now, &anchor, sizeof now) == 0) {
             if (loop_.empty()) loop_ = since_anchor;
             return true;
