@@ -266,8 +266,9 @@ INSTANTIATE_TEST_SUITE_P(buses, host_dma_rtl, testing::Combine(testing::Bool(), 
                                                 std::get<1>(of.param));
                          });
 
-/// Several engines may ask for the bus in one clock, and the RTL takes one job a clock (hw/rtl/README.md):
-/// the blocks are the same, and the clocks nearly.
+/// Several engines may ask for the bus in one clock, and the RTL takes one job a clock (hw/rtl/README.md): in
+/// traffic as thin as this the blocks are the same, and the clocks nearly; in dense traffic jobs may change
+/// places.
 TEST_P(host_dma_rtl, several_engines_do_the_same_blocks_in_about_the_same_time) {
     const settings engines{{"dma.engines", seed() % 2 != 0 ? "2" : "4"}};
     const result model = run(side::model, seed(), pcix(), 100, sim::never, engines);
