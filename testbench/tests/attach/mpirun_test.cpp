@@ -29,7 +29,7 @@ void PrintTo(const mpi& of, std::ostream* to) { *to << of.launcher; }
 
 class mpirun : public testing::TestWithParam<mpi> {};
 
-// MPI starts the ranks; the times of what VIPL carries are its own, so those of any start.
+// MPI starts the ranks; the times of what VIPL carries are its own.
 TEST_P(mpirun, starts_ranks_whose_data_go_by_vipl) {
     const auto [compiler, launcher] = GetParam();
     if (std::system((std::string("command -v ") + compiler + " > /dev/null").c_str()) != 0)
@@ -50,7 +50,9 @@ TEST_P(mpirun, starts_ranks_whose_data_go_by_vipl) {
         ASSERT_EQ(run.status, 0) << run.output << run.errors;
         latencies.insert(latency_us(run.output));
     }
-    EXPECT_EQ(latencies.size(), 1u) << testing::PrintToString(latencies);
+    // When MPI_Bcast is seen is a race outside of the simulator (testbench/attach/README.md), so the polls of
+    // the two may stand otherwise to each other: less than two of them, of 50 ns each.
+    EXPECT_LT(*latencies.rbegin() - *latencies.begin(), 0.1) << testing::PrintToString(latencies);
     EXPECT_GT(*latencies.begin(), 5);
     EXPECT_LT(*latencies.begin(), 20);
     // Both ways, 50 times, and nothing of MPI's.
