@@ -54,7 +54,7 @@ inline constexpr uint32_t immediate_bit = abi::vi_control_immediate << 16;  // o
     const region* where = find_region(only.handle, of.tag);
     if (where == nullptr || !contains(*where, only.address, only.length)) return false;
     uint64_t physical;
-    if (translate(*where, only.address, physical) != step_done) return false;
+    if (translate(*where, low_word(only.address), physical) != step_done) return false;
     target.segment = only;
     target.physical_high = high_word(physical);
     target.physical_low = low_word(physical);
@@ -105,7 +105,7 @@ inline uint32_t find_segment(const vi& of, descriptor& from, segment_window& win
     const region* where = find_region(from.next_handle, of.tag);
     if (where == nullptr || !contains(*where, address, count * 16)) return abi::vi_status_protection_error;
     uint64_t physical;
-    if (translate(*where, address, physical) != step_done) return step_blocked;
+    if (translate(*where, low_word(address), physical) != step_done) return step_blocked;
     window.first = index;
     window.count = 0;
     window.fetching = count;
@@ -116,6 +116,45 @@ inline uint32_t find_segment(const vi& of, descriptor& from, segment_window& win
 inline void segments_arrived(segment_window& window) {
     window.count = window.stale ? 0 : window.fetching;
     window.fetching = window.stale = 0;
+}
+
+// Looks up where the next byte of a message is. `beyond`: the status of a message that is longer than its
+// segments.
+[[gnu::noinline]] inline uint32_t open_segment(const vi& of, descriptor& from, segment_window& window,
+                                               segment_cursor& at, uint32_t beyond) {
+    segment current;
+    while (true) {
+        if (at.segment >= segment_count(from)) return beyond;
+        const uint32_t step = find_segment(of, from, window, at.segment, current);
+        if (step != step_done) return step;
+        if (at.offset < current.length) break;
+        at.move_to(at.segment + 1, 0);
+    }
+    const uint64_t address = current.address + at.offset;
+    const region* where = find_region(current.handle, of.tag);
+    if (where == nullptr || !contains(*where, address, 1)) return abi::vi_status_protection_error;
+    at.where = where;
+    at.generation = registrations;
+    at.low = low_word(address);
+    at.left = current.length - at.offset;
+    return step_done;
+}
+
+// From the next byte to the end of its region. The segment may be longer.
+inline uint32_t bytes_of_region(const segment_cursor& at) {
+    return at.where->length - (at.low - low_word(at.where->address));
+}
+
+// The next of `wanted` bytes of a message: those that the cursor's segment has. They lie in its region.
+[[gnu::always_inline]] inline uint32_t bytes_in_segment(const vi& of, descriptor& from,
+                                                        segment_window& window, segment_cursor& at,
+                                                        uint32_t beyond, uint32_t wanted, uint32_t& bytes) {
+    if (!at.is_open()) {
+        const uint32_t step = open_segment(of, from, window, at, beyond);
+        if (step != step_done) return step;
+    }
+    bytes = least(at.left, wanted);
+    return when(bytes > bytes_of_region(at), abi::vi_status_protection_error);
 }
 
 }  // namespace vinic::myvia

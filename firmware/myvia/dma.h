@@ -107,11 +107,17 @@ struct dma_channel {
         ++head;
     }
 
-    // The oldest block, if it has come to its end; it is to be dropped then. A block that was not started, or
-    // was seen to be done, has checksum 0.
+    // Whether the oldest block has come to its end. One that was not started, or was seen to be done, has
+    // checksum 0.
+    static bool is_done(const entry_type* entry) {
+        return *const_cast<const volatile uint32_t*>(&entry->block.checksum) != 0;
+    }
+    bool has_done() const { return is_done(oldest); }
+
+    // The oldest block, if it has come to its end; it is to be dropped then.
     [[gnu::always_inline]] entry_type* done() {
         entry_type* entry = opaque(oldest);
-        if (*const_cast<volatile uint32_t*>(&entry->block.checksum) == 0) return nullptr;
+        if (!is_done(entry)) return nullptr;
         entry->block.checksum = 0;
         ++tail;
         return entry;

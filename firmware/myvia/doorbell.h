@@ -112,6 +112,7 @@ inline bool note_posted(vi& of, work_queue& queue, uint32_t posted) {
     if (slot - queue.completed > of.ring_mask || slot - queue.next > of.cache_mask / 2) return false;
     if constexpr (has_tokens) {
         queue.posted = queue.fetched = posted;
+        serve_payload();
         prepare_target(of, of.receive_slot(slot), of.target(slot));
         return true;
     }

@@ -69,7 +69,7 @@ inline uint32_t window_flags(const vi& of) {
     uint64_t physical;
     if (where == nullptr || !contains(*where, address, only.length) ||
         high_word(address) != high_word(where->address) || in_page + only.length > page_bytes ||
-        translate(*where, address, physical) != step_done)
+        translate(*where, low_word(address), physical) != step_done)
         return false;
     const uint32_t in_region = low_word(address) - low_word(where->address);
     const uint32_t before = least(in_page, in_region);

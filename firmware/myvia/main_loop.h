@@ -55,10 +55,7 @@ inline constexpr uint32_t serviced_bits = ~doorbells::wake_bit&(hardware::ISR_RE
 }
 
 [[gnu::always_inline]] inline void poll_payload_reads() {
-    while (dma_entry* entry = payload_reads.done()) {
-        payload_reads.drop(*entry);
-        pump_wire();
-    }
+    take_payload();
     if (scheduled_vis.head != nullptr) work |= work_send;
 }
 
@@ -73,6 +70,14 @@ inline constexpr uint32_t serviced_bits = ~doorbells::wake_bit&(hardware::ISR_RE
         packet_placed(argument_of<packet>(event));
 }
 
+// False: the buffer is not of the receive engine. A packet to the card itself is in one of the sender's.
+[[gnu::always_inline]] inline bool release_received(uintptr_t event) {
+    packet& read = argument_of<packet>(event);
+    if (read.pool != pool_receive) return false;
+    free_packets[pool_receive].push(&read);
+    return true;
+}
+
 // One block, if it is done. Most are nobody's business, or free a buffer of the receive engine.
 [[gnu::always_inline]] inline bool poll_write() {
     dma_entry_with_words* entry = writes.done();
@@ -80,9 +85,7 @@ inline constexpr uint32_t serviced_bits = ~doorbells::wake_bit&(hardware::ISR_RE
     const uintptr_t event = entry->event;
     writes.drop(*entry);
     if (event == action_none) return true;
-    if ((event & action_mask) == action_release && armed_buffer != nullptr)
-        free_packets[pool_receive].push(&argument_of<packet>(event));
-    else
+    if ((event & action_mask) != action_release || armed_buffer == nullptr || !release_received(event))
         finish_write(event);
     return true;
 }
@@ -188,11 +191,12 @@ template <typename doorbells>
         bits = pending_bits<doorbells>();
     } while (hardware::moves_by_itself && (bits | what | done | fetched | asked | todo) == 0);
     const uint32_t seldom = asked | todo;
-    if ((bits | what | fetched | seldom) == 0) {
+    if (bits != 0) {
+        service<doorbells>(bits);
+    } else if ((what | fetched | seldom) == 0) {
         poll_write();
         return;
     }
-    if (bits != 0) service<doorbells>(bits);
     if (fetched != 0) poll_short_reads();
     if (what != 0) doorbells::take(what);
     if (seldom != 0) do_work<doorbells>();

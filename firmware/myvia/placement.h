@@ -13,45 +13,42 @@ inline constexpr uint32_t reserved_blocks = 2 * completion_blocks;
 
 inline segment_window receive_window;  // of the packet at the head of the queue
 
-// Posts the write of the next `bytes` at most; the packet's last block releases its buffer.
-inline uint32_t place_bytes(const region& where, uint64_t address, uint32_t bytes, packet& from,
+// A reliable connection that acknowledges what has been placed is told when the packet's buffer has been read.
+[[gnu::always_inline]] inline uintptr_t when_placed(bool acknowledged, const packet& from) {
+    return then(acknowledged ? action_placed : action_release, &from);
+}
+
+// Posts the write of the next `bytes` at most, to where the byte whose address has the low word `low` is; the
+// packet's last block releases its buffer.
+inline uint32_t place_bytes(const vi& of, const region& where, uint32_t low, uint32_t bytes, packet& from,
                             uint32_t body_word, uint32_t& placed) {
-    placed = least(bytes, page_bytes - low_word(address) % page_bytes);
+    placed = least(bytes, page_bytes - low % page_bytes);
     if (writes.space() <= reserved_blocks) {
         work |= work_receive;
         return step_blocked;
     }
     uint64_t physical;
-    const uint32_t step = translate(where, address, physical);
+    const uint32_t step = translate(where, low, physical);
     if (step != step_done) return step;
     const bool last = placed == from.remaining;
     const uint32_t body = hardware::sram_address(from.body() + body_word);
+    const bool acknowledged = last && acknowledges_placement(of);
     writes.start(*writes.next, physical, body + from.length - from.remaining, placed,
-                 last ? then(action_placed, &from) : uintptr_t{action_none}, last);
+                 last ? when_placed(acknowledged, from) : uintptr_t{action_none}, acknowledged);
     from.remaining -= placed;
     return step_done;
 }
 
 inline uint32_t place_in_segments(vi& of, descriptor& to, packet& from) {
-    receive_message& message = of.receiving;
-    segment current;
+    segment_cursor& at = of.receiving.at;
     while (from.remaining != 0) {
-        if (message.segment >= segment_count(to)) return abi::vi_status_length_error;
-        uint32_t step = find_segment(of, to, receive_window, message.segment, current);
+        uint32_t bytes, placed;
+        uint32_t step = bytes_in_segment(of, to, receive_window, at, abi::vi_status_length_error,
+                                         from.remaining, bytes);
         if (step != step_done) return step;
-        if (current.length <= message.segment_offset) {
-            ++message.segment;
-            message.segment_offset = 0;
-            continue;
-        }
-        const uint64_t address = current.address + message.segment_offset;
-        const uint32_t bytes = least(current.length - message.segment_offset, from.remaining);
-        const region* where = find_region(current.handle, of.tag);
-        if (where == nullptr || !contains(*where, address, bytes)) return abi::vi_status_protection_error;
-        uint32_t placed = 0;
-        step = place_bytes(*where, address, bytes, from, 0, placed);
+        step = place_bytes(of, *at.where, at.low, bytes, from, 0, placed);
         if (step != step_done) return step;
-        message.segment_offset += placed;
+        at.advance(placed);
     }
     return step_done;
 }
@@ -68,7 +65,7 @@ inline uint32_t place_remotely(vi& of, packet& from) {
     while (from.remaining != 0) {
         uint32_t placed = 0;
         const uint64_t address = start + (from.length - from.remaining);
-        const uint32_t step = place_bytes(*where, address, from.remaining, from, rdma_words, placed);
+        const uint32_t step = place_bytes(of, *where, low_word(address), from.remaining, from, rdma_words, placed);
         if (step != step_done) return step;
     }
     return step_done;

@@ -22,12 +22,17 @@ inline constexpr uint32_t blocks_per_packet = (send_records_per_vi + 1) * comple
 
 // --- Ends of packets and messages
 
+inline uint32_t flags_of(const packet& of) {
+    return network(of.words[header_kind_flags_length]) >> 16 & 0xFF;
+}
+inline bool is_last(const packet& of) { return (flags_of(of) & abi::packet_last) != 0; }
+
 // DMA has read the last of this packet's buffer.
 inline void packet_placed(packet& of) {
     vi& receiver = vi_at(network(of.words[header_ends]) >> 16);
-    if (receiver.state == abi::myvia::vi_connected && is_reliable(receiver) &&
+    if (receiver.state == abi::myvia::vi_connected && acknowledges_placement(receiver) &&
         receiver.key == network(of.words[header_key]))
-        note_placed(receiver, network(of.words[header_sequence]));
+        note_placed(receiver, network(of.words[header_sequence]), is_last(of));
     release(&of);
 }
 
@@ -50,9 +55,6 @@ inline receive_step drop_packet(packet& of) {
     return packet_held;
 }
 
-inline uint32_t flags_of(const packet& of) {
-    return network(of.words[header_kind_flags_length]) >> 16 & 0xFF;
-}
 
 // The slot at the head has been taken out of the card.
 [[gnu::always_inline]] inline void next_receive_slot(vi& of) {
@@ -174,7 +176,8 @@ inline bool accept_message(vi& of, const packet& with, uint32_t kind) {
         return message.kind == kind && message.bytes == network(with.words[header_offset]);
     if (message.kind != 0 && message.kind != message_skipped) message_lost(of);
     message.kind = kind;
-    message.bytes = message.status = message.segment = message.segment_offset = 0;
+    message.bytes = message.status = 0;
+    message.at.move_to(0, 0);
     return true;
 }
 
@@ -188,7 +191,7 @@ inline receive_step place_packet(vi& of, packet& what, uint32_t kind) {
         if (step != step_done) message_failed(of, what, step);
         if (of.state != abi::myvia::vi_connected) return drop_packet(what);
     }
-    if (message.status != 0 && is_reliable(of) && (flags_of(what) & abi::packet_last) != 0) {
+    if (message.status != 0 && is_reliable(of) && is_last(what)) {
         write_failed(of, what);
         return drop_packet(what);
     }
@@ -197,12 +200,12 @@ inline receive_step place_packet(vi& of, packet& what, uint32_t kind) {
     of.refuse = refuse_nothing;
     const bool held = what.length != 0 && what.remaining == 0;
     if ((flags_of(what) & abi::packet_wants_acknowledge) != 0) of.urgent = 1;
-    if ((flags_of(what) & abi::packet_last) != 0) end_of_message(of, what);
+    if (is_last(what)) end_of_message(of, what);
     if (is_reliable(of)) {
-        if (held)
+        if (held && acknowledges_placement(of))
             ++of.placing;
         else
-            note_nothing_to_place(of);
+            note_accepted(of, is_last(what));
     }
     return held ? packet_held : drop_packet(what);
 }
@@ -262,30 +265,13 @@ inline receive_step receive_packet(packet& what) {
     return packet_finished;
 }
 
-// The packet at the head of the queue; the main loop looks round before the next.
-inline void run_receive() {
-    packet* head = arrival_queue.head;
-    if (head == nullptr) return;
-    if (writes.space() < blocks_per_packet) {
-        poll_writes();
-        if (writes.space() < blocks_per_packet) {
-            work |= work_receive;
-            return;
-        }
-    }
-    const receive_step step = receive_packet(*head);
-    if (step == packet_stalled) return;
-    arrival_queue.pop();
-    if (step == packet_finished) release(head);
-    if (arrival_queue.head != nullptr) work |= work_receive;
-}
-
 // --- The usual message
 
 // Nobody waits for receive descriptors, as a rule: all that can be done before a message comes is done now.
 [[gnu::always_inline]] inline void receive_slots_arrived(vi& of) {
     work_queue& queue = of.receive;
     const uint32_t count = slots_arrived(queue, of.receive_slots);
+    serve_payload();
     for (uint32_t i = queue.fetched - count; i != queue.fetched; ++i) {
         prepare_target(of, of.receive_slot(i), of.target(i));
         serve_wire();
@@ -296,10 +282,22 @@ inline constexpr uint32_t usual_packet = abi::packet_send << 24 | (abi::packet_f
                                                                       << 16;
 inline constexpr uint32_t usual_flags = (abi::packet_immediate | abi::packet_wants_acknowledge) << 16;
 
+// Zero for a send of one packet, else what its kind and flags have that is different.
+[[gnu::always_inline]] inline uint32_t kind_beside_usual(const packet& what) {
+    return (network(what.words[header_kind_flags_length]) & ~(usual_flags | 0xFFFF)) ^ usual_packet;
+}
+// A send that is not the first packet of its message.
+[[gnu::always_inline]] inline bool continues(uint32_t beside_usual) {
+    return (beside_usual & ~(abi::packet_last << 16)) == abi::packet_first << 16;
+}
+
 // What a reliable connection asks for besides, when the payload is on its way to memory.
 [[gnu::noinline]] inline void express_receive_reliably(vi& of, const packet& what) {
-    ++of.placing;
     of.refuse = refuse_nothing;
+    if (acknowledges_placement(of))
+        ++of.placing;
+    else
+        note_accepted(of, is_last(what));
     if ((flags_of(what) & abi::packet_wants_acknowledge) != 0) of.urgent = 1;
     acknowledged(of, network(what.words[header_acknowledge]));
 }
@@ -314,18 +312,18 @@ inline constexpr uint32_t usual_flags = (abi::packet_immediate | abi::packet_wan
     next_receive_slot(of);
 }
 
-// Zero if the packet is this VI's next, of its connection, and no message is under way.
-[[gnu::always_inline]] inline uint32_t out_of_turn(const vi& of, const packet& what) {
+// Zero if the packet is this VI's next, of its connection, and a message of that kind is under way, 0: none.
+[[gnu::always_inline]] inline uint32_t out_of_turn(const vi& of, const packet& what, uint32_t kind) {
     const uint32_t* header = what.words;
     return (of.arriving_ends ^ network(header[header_ends])) | (of.key ^ network(header[header_key])) |
-           (of.expected ^ network(header[header_sequence])) | of.receiving.kind;
+           (of.expected ^ network(header[header_sequence])) | (of.receiving.kind ^ kind);
 }
 
 // A message without payload, for which every descriptor of good form will do.
 [[gnu::noinline]] inline bool express_receive_empty(packet& what) {
     vi& of = vi_at(network(what.words[header_ends]) >> 16);
     work_queue& queue = of.receive;
-    if (out_of_turn(of, what) != 0 || queue.next == queue.fetched ||
+    if (out_of_turn(of, what, 0) != 0 || queue.next == queue.fetched ||
         check_receive_format(of.receive_slot(queue.next), max_segments) != 0 ||
         !writes.has_room(blocks_per_packet + completion_blocks))  // the wire may take some
         return false;
@@ -335,7 +333,7 @@ inline constexpr uint32_t usual_flags = (abi::packet_immediate | abi::packet_wan
         of.refuse = refuse_nothing;
         if ((flags_of(what) & abi::packet_wants_acknowledge) != 0) of.urgent = 1;
         acknowledged(of, network(what.words[header_acknowledge]));
-        note_nothing_to_place(of);
+        note_accepted(of, is_last(what));
     }
     serve_wire();
     fetch_receive_slots_early(of);
@@ -349,17 +347,67 @@ inline constexpr uint32_t usual_flags = (abi::packet_immediate | abi::packet_wan
 [[gnu::always_inline]] inline bool express_receive(packet& what, uint32_t length) {
     vi& of = vi_at(network(what.words[header_ends]) >> 16);
     const receive_target& target = of.target(of.receive.next);
-    if ((out_of_turn(of, what) | (target.generation ^ registrations)) != 0) return false;
+    if ((out_of_turn(of, what, 0) | (target.generation ^ registrations)) != 0) return false;
     if (length - 1 >= target.bytes) return false;
     if (!writes.has_room(blocks_per_packet)) return false;
-    const bool reliable = is_reliable(of);
+    const bool acknowledged = acknowledges_placement(of);
     writes.start(*writes.next, join(target.physical_high, target.physical_low),
-                 hardware::sram_address(what.body()), length,
-                 then(reliable ? action_placed : action_release, &what), reliable);
+                 hardware::sram_address(what.body()), length, when_placed(acknowledged, what), acknowledged);
     complete_express(of, what, length);
     if (is_reliable(of)) express_receive_reliably(of, what);
     fetch_receive_slots_early(of);
     return true;
+}
+
+// A packet inside a message, or its last, for a piece of a segment and page that is known: placed with the
+// fewest instructions. Its effects are those of receive_packet, to which all else is left. False: nothing has
+// been done but to ask for a translation.
+[[gnu::noinline]] inline bool express_continue(packet& what, uint32_t length) {
+    vi& of = vi_at(network(what.words[header_ends]) >> 16);
+    receive_message& message = of.receiving;
+    segment_cursor& at = message.at;
+    if ((out_of_turn(of, what, abi::packet_send) | message.status |
+         (message.bytes ^ network(what.words[header_offset]))) != 0)
+        return false;
+    if (!at.is_open() || length - 1 >= least(at.left, page_bytes - at.low % page_bytes)) return false;
+    if (length > bytes_of_region(at) || !writes.has_room(blocks_per_packet)) return false;
+    uint64_t physical;
+    if (translate(*at.where, at.low, physical) != step_done) return false;
+    const bool acknowledged = acknowledges_placement(of);
+    writes.start(*writes.next, physical, hardware::sram_address(what.body()), length,
+                 when_placed(acknowledged, what), acknowledged);
+    at.advance(length);
+    message.bytes += length;
+    ++of.expected;
+    if (is_reliable(of)) express_receive_reliably(of, what);
+    if (is_last(what)) end_of_message(of, what);
+    return true;
+}
+
+// The short ways of a packet that had to wait.
+[[gnu::noinline]] inline bool express_queued(packet& what) {
+    if (what.begun) return false;
+    const uint32_t other = kind_beside_usual(what);
+    return other == 0 ? express_receive(what, packet_length(what))
+                      : continues(other) && express_continue(what, packet_length(what));
+}
+
+// The packet at the head of the queue; the main loop looks round before the next.
+inline void run_receive() {
+    packet* head = arrival_queue.head;
+    if (head == nullptr) return;
+    if (writes.space() < blocks_per_packet) {
+        poll_writes();
+        if (writes.space() < blocks_per_packet) {
+            work |= work_receive;
+            return;
+        }
+    }
+    const receive_step step = express_queued(*head) ? packet_held : receive_packet(*head);
+    if (step == packet_stalled) return;
+    arrival_queue.pop();
+    if (step == packet_finished) release(head);
+    if (arrival_queue.head != nullptr) work |= work_receive;
 }
 
 // --- From the link
@@ -372,7 +420,7 @@ inline uint32_t beyond_data(const packet& of, uint32_t bytes, uint32_t end) {
 }
 
 // Takes what the receive engine has finished and drops what is damaged.
-[[gnu::noinline]] inline void queue_arrival(packet* arrived, uint32_t end) {
+[[gnu::noinline]] inline void take_arrival(packet* arrived, uint32_t end) {
     const uint32_t length = packet_length(*arrived);
     uint32_t bytes = 4 * header_words + (length + 3) / 4 * 4;
     if (packet_kind(*arrived) == abi::packet_rdma_write) bytes += 4 * rdma_words;
@@ -382,18 +430,19 @@ inline uint32_t beyond_data(const packet& of, uint32_t bytes, uint32_t end) {
     discarding = 0;
     if (damaged) return release(arrived);
     arrived->begun = 0;
+    if (arrival_queue.head == nullptr && continues(kind_beside_usual(*arrived)) &&
+        express_continue(*arrived, length))
+        return;
     arrival_queue.push(arrived);
     work |= work_receive;
 }
 
-// The packet is intact, of the usual form, and its turn has come. All of queue_arrival's checks.
+// The packet is intact, of the usual form, and its turn has come. All of take_arrival's checks.
 [[gnu::always_inline]] inline bool usual_arrival(const packet& arrived, uint32_t length, uint32_t end) {
     const uint32_t bytes = 4 * header_words + (length + 3) / 4 * 4;
     if (beyond_data(arrived, bytes, end) >= 8) return false;
-    const uint32_t kind_flags_length = network(arrived.words[header_kind_flags_length]);
     return (remainder(arrived, bytes) | discarding | reinterpret_cast<uintptr_t>(arrival_queue.head) |
-            ((kind_flags_length & ~(usual_flags | 0xFFFF)) ^ usual_packet) |
-            (arrived.words[header_type] ^ network(abi::packet_type_vi))) == 0;
+            kind_beside_usual(arrived) | (arrived.words[header_type] ^ network(abi::packet_type_vi))) == 0;
 }
 
 // The next buffer is armed at once.
@@ -409,7 +458,7 @@ inline uint32_t beyond_data(const packet& of, uint32_t bytes, uint32_t end) {
     const uint32_t length = packet_length(*arrived);
     if (!usual_arrival(*arrived, length, end) ||
         (!express_receive(*arrived, length) && (length != 0 || !express_receive_empty(*arrived))))
-        queue_arrival(arrived, end);
+        take_arrival(arrived, end);
     if (free_packets[pool_receive].head == nullptr) work |= work_writes;  // before the last one is in use
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Reliable connections. Packets carry sequence numbers; the receiver acknowledges, cumulatively, what it has
-// placed in host memory, so that both reliable levels can use the same acknowledgement. Acknowledgements ride
+// accepted (reliable delivery) or placed in host memory (reliable reception; vipl.md 6.1). Acknowledgements ride
 // on data packets, leave after a delay, or at once when several are due or the sender asks. The sender keeps
 // no copies: descriptors complete when they are acknowledged, and going back reads host memory again.
 #pragma once
@@ -12,7 +12,7 @@
 namespace vinic::myvia {
 
 using abi::myvia::send_window;
-inline constexpr uint32_t acknowledgements_at_once = 4;  // that many packets do not wait for the timer
+inline constexpr uint32_t acknowledgements_at_once = send_window / 2;  // that many packets do not wait for the timer
 inline constexpr uint32_t acknowledge_delay_ticks = 16;  // 8 us: about the time of an answer (calibration.md)
 
 inline uint32_t acknowledge_timer, retransmit_timer;  // whether they run
@@ -64,12 +64,15 @@ inline bool send_acknowledgement(vi& of) {
     return true;
 }
 
+// A message is under way, and nothing that the peer does keeps its next packet back: that will acknowledge.
+inline bool will_send(const vi& of) { return of.obstacles == obstacle_message && of.sending.error == 0; }
+
 // Sends the acknowledgements that are urgent, or all that are due.
 inline void run_acknowledgements(bool all) {
     vi* last = acknowledging_vis.tail;
     while (acknowledging_vis.head != nullptr) {
         vi& of = *acknowledging_vis.pop();
-        const bool due = of.urgent || (all && of.acknowledgements != 0);
+        const bool due = of.urgent || (all && of.acknowledgements != 0 && !will_send(of));
         if (due && !send_acknowledgement(of)) of.urgent = 1;
         of.acknowledging = 0;
         if (of.urgent || of.acknowledgements != 0) {
@@ -84,22 +87,25 @@ inline void run_acknowledgements(bool all) {
     hardware::store(hardware::IT0, acknowledge_delay_ticks);
 }
 
-inline void count_acknowledgement(vi& of) {
+// A packet that others of its message follow waits for them.
+inline void count_acknowledgement(vi& of, bool last) {
     ++of.acknowledgements;
     if (of.acknowledgements >= acknowledgements_at_once) of.urgent = 1;
-    acknowledge_later(of);
+    if (last || of.urgent) acknowledge_later(of);
 }
+
+inline bool acknowledges_placement(const vi& of) { return of.reliability == abi::vi_reliable_reception; }
 
 // All that the peer has sent up to `sequence` is in host memory.
-inline void note_placed(vi& of, uint32_t sequence) {
+inline void note_placed(vi& of, uint32_t sequence, bool last) {
     of.placed = --of.placing == 0 ? of.expected : sequence + 1;
-    count_acknowledgement(of);
+    count_acknowledgement(of, last);
 }
 
-// A packet without anything to place has been accepted; earlier ones may still be on their way to memory.
-inline void note_nothing_to_place(vi& of) {
+// A packet has been accepted whose placement nobody waits for; earlier ones may still be on their way to memory.
+inline void note_accepted(vi& of, bool last) {
     if (of.placing == 0) of.placed = of.expected;
-    count_acknowledgement(of);
+    count_acknowledgement(of, last);
 }
 
 // --- Sender
@@ -125,7 +131,7 @@ constexpr uint32_t packets_of(uint32_t length) {
 }
 
 // The peer has everything before `sequence`.
-[[gnu::noinline]] inline void acknowledged(vi& of, uint32_t sequence) {
+[[gnu::always_inline]] inline void acknowledged(vi& of, uint32_t sequence) {
     const uint32_t count = sequence - of.unacknowledged;
     if (count == 0 || count > of.sequence_end - of.unacknowledged) return;
     of.unacknowledged = sequence;

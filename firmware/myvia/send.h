@@ -26,10 +26,8 @@ inline uint32_t check_segments(const vi& of, send_message& message, descriptor& 
             const region* where = find_region(current.handle, of.tag);
             if (where == nullptr || !contains(*where, current.address, current.length))
                 return abi::vi_status_protection_error;
-            if (message.sum <= message.offset && message.offset - message.sum < current.length) {
-                message.segment = message.checked_segment;
-                message.segment_offset = message.offset - message.sum;
-            }
+            if (message.sum <= message.offset && message.offset - message.sum < current.length)
+                message.at.move_to(message.checked_segment, message.offset - message.sum);
             message.sum += current.length;
         }
         ++message.checked_segment;
@@ -56,8 +54,7 @@ inline send_step begin_message(vi& of) {
     message.offset = of.resume_offset;
     message.checked_segment = first_data_segment(from);
     message.sum = 0;
-    message.segment = message.checked_segment;
-    message.segment_offset = 0;
+    message.at.move_to(message.checked_segment, 0);
     of.resume_offset = 0;
     message.error = check_send_format(from, of.limit, max_segments);
     return send_more;
@@ -88,32 +85,22 @@ inline send_step fail_message(vi& of, const descriptor& from) {
 
 // Posts the reads of the payload, page by page, segment by segment.
 inline uint32_t fetch_payload(vi& of, descriptor& from, packet& into, uint32_t body_word) {
-    send_message& message = of.sending;
-    segment current;
+    segment_cursor& at = of.sending.at;
     while (into.remaining != 0) {
-        if (message.segment >= segment_count(from)) return abi::vi_status_format_error;
-        uint32_t step = find_segment(of, from, into.window, message.segment, current);
+        uint32_t bytes;
+        uint32_t step = bytes_in_segment(of, from, into.window, at, abi::vi_status_format_error,
+                                         into.remaining, bytes);
         if (step != step_done) return step;
-        const uint32_t left = current.length - message.segment_offset;
-        if (current.length <= message.segment_offset) {
-            ++message.segment;
-            message.segment_offset = 0;
-            continue;
-        }
-        const uint64_t address = current.address + message.segment_offset;
-        uint32_t bytes = least(left, into.remaining);
-        bytes = least(bytes, page_bytes - low_word(address) % page_bytes);
-        const region* where = find_region(current.handle, of.tag);
-        if (where == nullptr || !contains(*where, address, bytes)) return abi::vi_status_protection_error;
         if (payload_reads.space() <= express_blocks) return step_blocked;
+        bytes = least(bytes, page_bytes - at.low % page_bytes);
         uint64_t physical;
-        step = translate(*where, address, physical);
+        step = translate(*at.where, at.low, physical);
         if (step != step_done) return step;
         const uint32_t body = hardware::sram_address(into.body() + body_word);
         payload_reads.start(*payload_reads.next, physical, body + into.length - into.remaining, bytes,
                             action_none);
         into.remaining -= bytes;
-        message.segment_offset += bytes;
+        at.advance(bytes);
     }
     return step_done;
 }

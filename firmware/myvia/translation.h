@@ -53,10 +53,10 @@ inline void translation_arrived(const translation_line& line) {
 inline constexpr uint32_t no_page = 1u << 30;
 
 // No valid line of the cache holds that page: it is fetched, or the region's addresses need no translation.
-[[gnu::noinline]] inline uint32_t translate_without_line(const region& where, uint64_t address, uint32_t line,
-                                                         uint64_t& physical) {
+[[gnu::noinline]] inline uint32_t translate_without_line(const region& where, uint32_t in_region,
+                                                         uint32_t line, uint64_t& physical) {
     if (where.rdma_enables & abi::myvia::region_physical) {
-        physical = address;
+        physical = where.address + in_region;
         return step_done;
     }
     const uint32_t set = line % cache_sets;
@@ -64,15 +64,16 @@ inline constexpr uint32_t no_page = 1u << 30;
     return step_blocked;
 }
 
-// Where the byte `address` of a region stands in host memory. The address lies in the region.
-inline uint32_t translate(const region& where, uint64_t address, uint64_t& physical) {
-    const uint32_t offset =
-        low_word(address) - low_word(where.address) + low_word(where.address) % page_bytes;
+// Where a byte of a region stands in host memory: the one whose address, which lies in the region, has the
+// low word `low`.
+inline uint32_t translate(const region& where, uint32_t low, uint64_t& physical) {
+    const uint32_t in_region = low - low_word(where.address);
+    const uint32_t offset = in_region + low_word(where.address) % page_bytes;
     const uint32_t page = where.first_page + offset / page_bytes;
     const uint32_t line = page / line_entries;
     const uint32_t set = line % cache_sets;
     const uint32_t tag = translation_tags[set];
-    if (tag != (line | tag_valid)) return translate_without_line(where, address, line, physical);
+    if (tag != (line | tag_valid)) return translate_without_line(where, in_region, line, physical);
     const abi::myvia::page_entry& entry = *opaque(&translation_lines[set].entries[page % line_entries]);
     physical = join(network(entry.frame_high), network(entry.frame_low) | (offset % page_bytes));
     return step_done;

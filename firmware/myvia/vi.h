@@ -43,20 +43,42 @@ struct source_window {
     uint32_t to_physical;  // from the low word of a virtual address to that of a physical one
 };
 
+// Where in a descriptor's segments a message is. The region of the segment is looked up once, as long as no
+// registration has changed.
+struct segment_cursor {
+    uint32_t segment, offset;  // of the next byte
+    const region* where;       // it lies in, if `left` is not 0
+    uint32_t generation;
+    uint32_t low;   // low word of its virtual address
+    uint32_t left;  // bytes to the end of the segment; 0: not looked up
+
+    void move_to(uint32_t to_segment, uint32_t to_offset) {
+        segment = to_segment;
+        offset = to_offset;
+        left = 0;
+    }
+    bool is_open() const { return left != 0 && generation == registrations; }
+    void advance(uint32_t bytes) {
+        offset += bytes;
+        low += bytes;
+        left -= bytes;
+    }
+};
+
 struct send_message {
     uint32_t checked;          // all segments are
     uint32_t error;            // status bits that it completes with when its turn comes
     uint32_t offset;           // bytes that packets have been made of
     uint32_t checked_segment;  // checked up to here, and the sum of their lengths
     uint32_t sum;
-    uint32_t segment, segment_offset;  // cursor: where `offset` is
+    segment_cursor at;         // where `offset` is
 };
 
 struct receive_message {
     uint32_t kind;    // packet_send, packet_rdma_write, 0: none; message_skipped, message_refused
     uint32_t bytes;   // that have come
     uint32_t status;  // error bits that it completes with
-    uint32_t segment, segment_offset;
+    segment_cursor at;
 };
 inline constexpr uint32_t message_skipped = 0xFF;
 inline constexpr uint32_t message_refused = 0xFE;  // not connected

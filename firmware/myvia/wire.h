@@ -42,12 +42,12 @@ inline void belongs_to_none(packet& of, bool loopback) {
 
 [[gnu::always_inline]] inline void start_send_engine(packet* of) {
     const uint32_t first = of->first_word, skip = of->skip, last = of->last_word;
-    on_wire = of;
     hardware::barrier();
     hardware::store(hardware::SMP, first);
     hardware::store(hardware::SA, skip);
     hardware::store(hardware::SMC, hardware::sram_address(of->words));
     hardware::store(hardware::SMLT, last);
+    on_wire = of;
 }
 
 inline bool is_void(const packet& of) { return of.owner != nullptr && of.owner->epoch != of.epoch; }
@@ -144,6 +144,20 @@ inline void look_ahead() {
 // In the midst of long work: a link that stands still costs bandwidth.
 [[gnu::always_inline]] inline void serve_wire() {
     if ((hardware::load(hardware::ISR) & hardware::ISR_SEND) != 0) send_engine_done();
+}
+
+// Payload that has come: the packet that waits for it may be the next.
+[[gnu::always_inline]] inline void take_payload() {
+    while (dma_entry* entry = payload_reads.done()) {
+        payload_reads.drop(*entry);
+        pump_wire();
+    }
+}
+[[gnu::noinline]] inline void take_payload_now() { take_payload(); }
+
+// In the midst of work that nobody waits for: a payload that somebody waits for.
+[[gnu::always_inline]] inline void serve_payload() {
+    if (payload_reads.has_done()) take_payload_now();
 }
 
 // There may be room again.

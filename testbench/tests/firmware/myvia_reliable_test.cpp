@@ -3,6 +3,8 @@
 // Reliable connections over a link that loses, doubles and damages packets.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "testbench/tests/firmware/fake_card.h"
 
 namespace vinic::testbench {
@@ -130,6 +132,60 @@ TEST(myvia_reliable, gives_up) {
     EXPECT_EQ(card.sent.size(), 2u * 21);
 }
 
+// How many of the packets sent are of that kind.
+size_t packets_of_kind(const fake_card& card, uint8_t kind) {
+    return static_cast<size_t>(std::ranges::count_if(
+        card.sent, [kind](const bytes& packet) { return packet[1 + 4] == kind; }));
+}
+
+// vipl.md 6.1: a send is done when its data has been accepted, or when it is in memory.
+TEST(myvia_reliable, acknowledges_what_the_level_says) {
+    for (vi_reliability reliability : {vi_reliable_delivery, vi_reliable_reception}) {
+        fake_card card({.laziness = 1});
+        reliable_pair pair(card, reliability);
+        const auto acknowledged = [&] {  // packet 0; behind the route: type, kind, ends, key, sequence
+            return std::ranges::any_of(card.sent, [](const bytes& packet) {
+                return packet[1 + 4] == packet_acknowledge && packet[1 + 5 * 4 + 3] == 1;
+            });
+        };
+        card.post_receive(pair.to, encode(message({{pair.memory.address, pair.memory.handle, 8}})));
+        card.hold_dma[2] = true;  // nothing is written into host memory
+        card.post_send(pair.from, encode(message({{pair.memory.address + 64, pair.memory.handle, 8}})));
+        card.run(1000);
+        EXPECT_EQ(acknowledged(), reliability == vi_reliable_delivery);
+        card.hold_dma[2] = false;
+        card.run(1000);
+        EXPECT_TRUE(acknowledged());
+        EXPECT_EQ(card.wait(pair.from, pair.from.send).status, done_send);
+    }
+}
+
+// A descriptor in error waits for those before it, so for the peer's acknowledgement, which may not wait for a
+// packet of the peer's: that can be such a descriptor too.
+TEST(myvia_reliable, errors_on_both_sides_do_not_wait_for_each_other) {
+    fake_card card({.laziness = 1});
+    reliable_pair pair(card, vi_reliable_delivery);
+    library_vi* both[] = {&pair.from, &pair.to};
+    card.hold_link = true;  // until both packets have left, without an acknowledgement
+    for (library_vi* one : both) {
+        card.post_receive(*one, encode(message({{pair.memory.address, pair.memory.handle, 8}})));
+        card.post_send(*one, encode(message({{pair.memory.address + 64, pair.memory.handle, 8}})));
+        card.post_send(*one, encode(message({{pair.memory.address + 64, pair.memory.handle + 1, 8}})));
+    }
+    ASSERT_TRUE(card.run_until([&] { return card.sent.size() == 2; }));
+    card.hold_link = false;
+    // Whoever is the first to leave the connection does not acknowledge any more.
+    library_vi* first = nullptr;
+    ASSERT_TRUE(card.run_until([&] {
+        for (library_vi* one : both)
+            if (card.completed(*one, one->send)) first = one;
+        return first != nullptr;
+    }));
+    EXPECT_EQ(card.take(*first, first->send).status, done_send);
+    EXPECT_EQ(card.wait(*first, first->send).status, done_send | vi_status_protection_error);
+    EXPECT_EQ(packets_of_kind(card, packet_send), 2u);  // nothing had to be sent again
+}
+
 // With traffic both ways nearly all acknowledgements ride on data.
 TEST(myvia_reliable, acknowledgements_ride_on_data) {
     fake_card card({.laziness = 1});
@@ -143,8 +199,7 @@ TEST(myvia_reliable, acknowledgements_ride_on_data) {
             EXPECT_EQ(card.wait(other, other.receive).status, done_receive);
         }
     }
-    size_t acknowledgements = 0;
-    for (const bytes& packet : card.sent) acknowledgements += packet[1 + 4] == packet_acknowledge;
+    const size_t acknowledgements = packets_of_kind(card, packet_acknowledge);
     EXPECT_LE(acknowledgements, rounds / 4u);
     card.run(2000);  // and the last one by timer
     for (library_vi* one : {&pair.from, &pair.to})
@@ -158,8 +213,7 @@ TEST(myvia_reliable, acknowledgements_are_cumulative) {
     card.post_receive(pair.to, encode(message({{pair.memory.address, pair.memory.handle, 65536}})));
     card.post_send(pair.from, encode(message({{pair.memory.address + 0x20000, pair.memory.handle, 65536}})));
     EXPECT_EQ(card.wait(pair.from, pair.from.send).status, done_send);
-    size_t acknowledgements = 0;
-    for (const bytes& packet : card.sent) acknowledgements += packet[1 + 4] == packet_acknowledge;
+    const size_t acknowledgements = packets_of_kind(card, packet_acknowledge);
     EXPECT_GE(acknowledgements, 1u);
     EXPECT_LE(acknowledgements, 16u / 2);
 }
