@@ -78,6 +78,7 @@ attached_program::~attached_program() {
 
 void attached_program::give_back(attach::slot& s) {
     s.turn = attach::phase::answered;
+    attach::free_if_abandoned(s);
     if (s.asleep != 0) attach::futex_wake(&s.turn);
 }
 
@@ -98,10 +99,10 @@ std::vector<caller*> attached_program::find_callers() {
             std::ranges::none_of(callers, [&](const auto& c) { return c->channel == &s && !c->gone; }))
             unknown.push_back(&s);
     // Which slot a thread got is chance.
-    std::ranges::sort(unknown, {}, &attach::slot::thread);
+    std::ranges::sort(unknown, {}, [](const attach::slot* s) { return std::pair(s->thread, s->depth); });
     std::vector<caller*> fresh;
     for (attach::slot* const s : unknown) {
-        const bool first = s->thread == process();
+        const bool first = s->thread == process() && s->depth == 0 && !callers.front()->served;
         caller* const who = first ? callers.front().get() : &add_caller();
         who->channel = s;
         who->thread = s->thread;
@@ -117,10 +118,10 @@ std::vector<caller*> attached_program::find_callers() {
 
 bool attached_program::all_ask() {
     if (ended) return true;
-    if (!attached || region_->counted == 0 || region_->forked != 0) return false;
+    if (!attached || region_->counted == 0 || region_->forked != 0 || told_) return false;
     std::uint32_t asking = 0;
     for (const attach::slot& s : slots()) {
-        if (s.turn == attach::phase::asking) ++asking;
+        if (s.turn == attach::phase::asking && s.depth == 0 && s.abandoned == 0) ++asking;
         if (s.turn == attach::phase::running || s.turn == attach::phase::answered) return false;
     }
     if (asking != region_->threads) return false;
@@ -128,21 +129,31 @@ bool attached_program::all_ask() {
     return true;
 }
 
+/// A thread in handlers of signals has several slots: what it does now is at the deepest.
+const attach::slot* attached_program::slot_of(pid_t thread) const {
+    const attach::slot* deepest = nullptr;
+    for (const attach::slot& s : slots()) {
+        if (s.thread != thread || s.turn == attach::phase::free || s.turn == attach::phase::resting) continue;
+        if (deepest == nullptr || s.depth > deepest->depth) deepest = &s;
+    }
+    return deepest;
+}
+
 bool attached_program::asks(pid_t thread) const {
-    return std::ranges::any_of(slots(), [&](const attach::slot& s) {
-        return s.turn == attach::phase::asking && s.thread == thread;
-    });
+    const attach::slot* const s = slot_of(thread);
+    return s != nullptr && s->turn == attach::phase::asking;
 }
 
 caller* attached_program::caller_of(pid_t thread) const {
-    if (thread == process()) return callers.front().get();
-    const auto found =
-        std::ranges::find_if(callers, [&](const auto& c) { return c->thread == thread && !c->gone; });
-    return found == callers.end() ? nullptr : found->get();
+    const attach::slot* const s = slot_of(thread);
+    const auto found = std::ranges::find_if(
+        callers, [&](const auto& c) { return s != nullptr && c->channel == s && !c->gone; });
+    if (found != callers.end()) return found->get();
+    return thread == process() ? callers.front().get() : nullptr;
 }
 
 bool attached_program::stands(const thread_view& t) const {
-    if (asks(t.thread) || excused_.contains(t.thread) || blocked(t)) return true;
+    if ((asks(t.thread) && !told_) || excused_.contains(t.thread) || blocked(t)) return true;
     const caller* const c = caller_of(t.thread);
     return c && c->spin.holds();
 }
@@ -150,7 +161,8 @@ bool attached_program::stands(const thread_view& t) const {
 bool attached_program::all_stand(thread_runs& seen) {
     if (ended) return true;
     for (const attach::slot& s : slots()) {
-        if (s.turn == attach::phase::answered) return false;
+        // Under a handler an answer waits for its end.
+        if (s.turn == attach::phase::answered && slot_of(s.thread) == &s) return false;
         if (s.turn == attach::phase::asking) excused_.erase(s.thread);
     }
     if (!machine) return true;
@@ -226,6 +238,7 @@ void attached_program::tell(program_timer& t) {
         return;
     }
     t.overruns = 0;
+    told_ = true;
     for (const auto& c : callers) c->spin.release();
     siginfo_t info{};
     info.si_signo = t.signal;

@@ -100,6 +100,8 @@ public:
     bool all_stand(thread_runs& seen);
     /// Time will be asked to go on: how long threads run is counted from here.
     void expect_calls() { running_.clear(); }
+    /// Time goes on.
+    void stood() { told_ = false; }
     /// Stops those of its threads that run for a while and can be shown to spin; and takes those that have
     /// had a processor for longer than `grace` for standing, until they ask.
     void judge_running_threads(std::chrono::nanoseconds grace);
@@ -115,6 +117,7 @@ public:
     static void give_back(vipl::attach::slot& s);
 
 private:
+    const vipl::attach::slot* slot_of(pid_t thread) const;
     bool asks(pid_t thread) const;
     bool stands(const thread_view& t) const;
     caller* caller_of(pid_t thread) const;
@@ -128,6 +131,7 @@ private:
         std::uint64_t begin;
         std::uint64_t next_proof;
     };
+    bool told_ = false;  ///< a signal was sent: a thread that asks may be in its handler
     std::map<pid_t, effort> running_;
     std::set<pid_t> excused_;
     int region_file_;

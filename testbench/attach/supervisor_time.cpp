@@ -131,6 +131,7 @@ void supervisor::settle() {
         complain(since);
         if (rest == look_again) judge();
     }
+    for (const auto& p : programs_) p->stood();
     bell_->asleep = 0;
 }
 

@@ -16,7 +16,7 @@
 namespace vinic::vipl::attach {
 
 /// Changes with anything in this header, in functions.h or in vipl.h.
-inline constexpr std::uint32_t protocol_version = 3;
+inline constexpr std::uint32_t protocol_version = 4;
 inline constexpr std::uint32_t magic = 0x4C504956;  // "VIPL"
 
 // --- Environment of a program.
@@ -35,6 +35,7 @@ enum class phase : std::uint32_t {
     running,   ///< the program
     asking,    ///< the simulator
     answered,  ///< the program, which has not seen it yet
+    resting,   ///< the program; no handler runs that would use it
 };
 
 inline constexpr std::size_t words_of_call = 6;
@@ -48,8 +49,8 @@ enum class request : std::uint32_t {
     next_callback,    ///< the library's thread for handlers asks for work
     limit_wait,   ///< words: picoseconds, and 1: from now; what the thread waits in then ends at that time
     read_cycles,  ///< result: what the processor's counter shows
-    set_timer,  ///< words: which, timer_set, picoseconds, interval; the last two come back as they were, and
-                ///< in the result how often it expired since its signal, which is not taken yet
+    set_timer,   ///< words: which, timer_set, picoseconds, interval; the last two come back as they were, and
+                 ///< in the result how often it expired since its signal, which is not taken yet
     open_timer,  ///< words: which, timer_tells, signal or file, value for the handler, thread; result: 0 if
                  ///< it cannot be
     read_processor_time,  ///< word 0: 1 for the thread's, 0 for the program's; result: picoseconds
@@ -69,8 +70,10 @@ inline constexpr int limit_signal = 63;
 /// One thread of the program. Written by whoever has it.
 struct alignas(64) slot {
     std::atomic<phase> turn;
-    std::atomic<std::uint32_t> asleep;  ///< the program's thread sleeps until `turn` changes
-    std::int32_t thread;                ///< the kernel's number of it
+    std::atomic<std::uint32_t> asleep;     ///< the program's thread sleeps until `turn` changes
+    std::int32_t thread;                   ///< the kernel's number of it; 0: the call is nobody's any more
+    std::uint32_t depth;                   ///< handlers of signals that interrupt each other, up to this call
+    std::atomic<std::uint32_t> abandoned;  ///< nobody waits for the answer: a handler left by siglongjmp
     std::uint32_t function;
     std::uint64_t words[words_of_call];
     std::uint64_t result;
@@ -120,6 +123,13 @@ struct welcome {
 
 // --- Handlers: the answer to next_callback, in words: kind, handler, context, and its arguments.
 enum class callback_kind : std::uint64_t { none, error, work_queue, completion_queue };
+
+/// Whoever sees an abandoned call answered, program or simulator, makes its slot free.
+inline void free_if_abandoned(slot& s) {
+    if (s.abandoned == 0) return;
+    phase over = phase::answered;
+    s.turn.compare_exchange_strong(over, phase::free);
+}
 
 inline void futex_wait(const void* word, std::uint32_t expected, long nanoseconds) {
     const timespec limit{.tv_sec = nanoseconds / 1'000'000'000, .tv_nsec = nanoseconds % 1'000'000'000};

@@ -128,7 +128,7 @@ void share(slot& s, VIP_NIC_HANDLE, VIP_PVOID address, VIP_ULONG length, VIP_MEM
 
 template <auto Function, way... Ways, std::size_t... I, typename... P>
 VIP_RETURN call(std::integer_sequence<way, Ways...>, std::index_sequence<I...>, P... values) {
-    slot* const s = this_thread_slot();
+    const held_slot s;
     if (s == nullptr) {
         say_why_not();
         return VIP_ERROR_RESOURCE;

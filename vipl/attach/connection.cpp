@@ -39,7 +39,6 @@ state here;
 std::atomic<int> threads_counted{1};
 /// The simulator's count never lags behind: a thread that has been counted is, there too.
 pthread_mutex_t counting = PTHREAD_MUTEX_INITIALIZER;
-thread_local slot* mine = nullptr;
 thread_local std::uint64_t measured_from_ns = 0;
 
 std::uint64_t processor_time_ns() {
@@ -167,16 +166,136 @@ void attach() {
     if (here.has_forked) here.shared->forked = 1;
 }
 
+region* shared_region() {
+    pthread_mutex_lock(&here.lock);
+    if (!here.tried) {
+        here.tried = true;
+        attach();
+    }
+    pthread_mutex_unlock(&here.lock);
+    return here.shared;
+}
+
 // --- Slots.
 
-void leave_slot(void* of) {
-    mine = nullptr;
-    static_cast<slot*>(of)->turn = phase::free;
-    if (here.bell != nullptr && here.bell->asleep != 0) {
-        ++here.bell->rings;
-        futex_wake(&here.bell->rings);
+void ring() {
+    if (here.bell == nullptr || here.bell->asleep == 0) return;
+    ++here.bell->rings;
+    futex_wake(&here.bell->rings);
+}
+
+}  // namespace
+
+/// Of a thread: a slot for what it does by itself, and one for each handler of a signal that interrupts a use
+/// of the one before.
+struct thread_slots {
+    static constexpr std::size_t depth_max = 8;
+    struct use {
+        slot* of = nullptr;
+        const held_slot* frame = nullptr;  ///< where the use stands on the stack
+        std::uint64_t mark = 0;
+    };
+
+    use uses[depth_max];
+    std::size_t depth = 0;  ///< uses that have begun and not ended
+    std::uint64_t marks = 0;
+
+    bool left(const use& one, const held_slot* now) const;
+    void abandon(use& one);
+    slot* begin(held_slot* frame);
+    void end(const held_slot* frame);
+    void rest(std::size_t from);
+    void leave();
+};
+
+namespace {
+
+thread_local thread_slots own;
+
+bool within(const void* address, const stack_t& alternate) {
+    const auto offset =
+        reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(alternate.ss_sp);
+    return (alternate.ss_flags & SS_DISABLE) == 0 && offset < alternate.ss_size;
+}
+
+slot* take_free_slot(std::size_t depth) {
+    region* const shared = shared_region();
+    if (shared == nullptr) return nullptr;
+    for (std::uint32_t i = 0; i < threads_max; ++i) {
+        slot& s = shared->slots[i];
+        phase none = phase::free;
+        if (!s.turn.compare_exchange_strong(none, phase::running)) continue;
+        for (std::uint32_t used = shared->slots_used; used <= i;)
+            shared->slots_used.compare_exchange_weak(used, i + 1);
+        s.thread = static_cast<std::int32_t>(syscall(SYS_gettid));
+        s.depth = static_cast<std::uint32_t>(depth);
+        s.abandoned = 0;
+        s.asleep = 0;
+        if (shared->measures != 0) measured_from_ns = processor_time_ns();
+        return &s;
+    }
+    say("libvipl: more than %zu threads call VIPL", threads_max);
+    return nullptr;
+}
+
+void leave_slots(void* of) { static_cast<thread_slots*>(of)->leave(); }
+
+}  // namespace
+
+/// The stack grows down, so the frame of a handler is below that which it interrupts, unless it has a stack
+/// of its own; and a frame that is still there has its mark.
+bool thread_slots::left(const use& one, const held_slot* now) const {
+    stack_t alternate{};
+    sigaltstack(nullptr, &alternate);
+    const bool was_there = within(one.frame, alternate), is_there = within(now, alternate);
+    if (was_there != is_there) return was_there;
+    return now >= one.frame || one.frame->mark_ != one.mark;
+}
+
+void thread_slots::abandon(use& one) {
+    if (one.of->turn != phase::asking && one.of->turn != phase::answered) return;
+    one.of->thread = 0;
+    one.of->abandoned = 1;
+    free_if_abandoned(*one.of);
+    one.of = nullptr;
+}
+
+slot* thread_slots::begin(held_slot* frame) {
+    while (depth > 0 && left(uses[depth - 1], frame)) abandon(uses[--depth]);
+    if (depth == depth_max) return nullptr;
+    use& next = uses[depth];
+    if (next.of == nullptr) next.of = take_free_slot(depth);
+    if (next.of == nullptr) return nullptr;
+    if (depth == 0) pthread_setspecific(here.at_exit_of_thread, this);
+    next.of->turn = phase::running;
+    next.frame = frame;
+    frame->mark_ = next.mark = ++marks;
+    rest(++depth);
+    return next.of;
+}
+
+void thread_slots::end(const held_slot* frame) {
+    while (depth > 0 && uses[depth - 1].frame != frame) abandon(uses[--depth]);
+    if (depth == 0) return;
+    rest(depth--);
+}
+
+/// No handler runs that would use these: to the simulator the thread is again where they interrupted it.
+void thread_slots::rest(std::size_t from) {
+    for (std::size_t i = from; i < depth_max && uses[i].of != nullptr; ++i) {
+        phase was = phase::running;
+        uses[i].of->turn.compare_exchange_strong(was, phase::resting);
     }
 }
+
+void thread_slots::leave() {
+    for (use& one : uses)
+        if (one.of != nullptr) one.of->turn = phase::free;
+    *this = {};
+    ring();
+}
+
+namespace {
 
 /// A child of fork shares nothing with the simulator until it calls: its memory is not the parent's any more.
 void in_child() {
@@ -190,24 +309,14 @@ void in_child() {
     here.has_callback_thread = false;
     here.has_forked = false;
     threads_counted = 1;
-    mine = nullptr;
+    own = {};
 }
 
 [[gnu::constructor]] void prepare() {
-    pthread_key_create(&here.at_exit_of_thread, leave_slot);
+    pthread_key_create(&here.at_exit_of_thread, leave_slots);
     pthread_atfork(expect_process, nullptr, in_child);
     release_time_stamps();  // which a program may have left trapped that has become this one
     if (wanted() && getenv("VINIC_TRAP_RDTSC") != nullptr) trap_time_stamps();
-}
-
-region* shared_region() {
-    pthread_mutex_lock(&here.lock);
-    if (!here.tried) {
-        here.tried = true;
-        attach();
-    }
-    pthread_mutex_unlock(&here.lock);
-    return here.shared;
 }
 
 bool simulator_lives() {
@@ -238,6 +347,7 @@ bool wait_for_answer(slot& s) {
     s.asleep = 1;
     bool lives = true;
     while (s.turn != phase::answered && lives) {
+        own.rest(s.depth + 1);  // a handler may have interrupted us, and has ended
         futex_wait(&s.turn, static_cast<std::uint32_t>(phase::asking), look_after_simulator_ns);
         if (s.turn != phase::answered) lives = simulator_lives();
     }
@@ -262,23 +372,12 @@ void say_why_not() {
     pthread_mutex_unlock(&here.lock);
 }
 
-slot* this_thread_slot() {
-    if (mine != nullptr) return mine;
-    region* const shared = shared_region();
-    if (shared == nullptr) return nullptr;
-    for (std::uint32_t i = 0; i < threads_max; ++i) {
-        slot& s = shared->slots[i];
-        phase none = phase::free;
-        if (!s.turn.compare_exchange_strong(none, phase::running)) continue;
-        for (std::uint32_t used = shared->slots_used; used <= i;)
-            shared->slots_used.compare_exchange_weak(used, i + 1);
-        s.thread = static_cast<std::int32_t>(syscall(SYS_gettid));
-        pthread_setspecific(here.at_exit_of_thread, &s);
-        if (shared->measures != 0) measured_from_ns = processor_time_ns();
-        return mine = &s;
-    }
-    say("libvipl: more than %zu threads call VIPL", threads_max);
-    return nullptr;
+held_slot::held_slot(bool wanted) {
+    if (wanted) slot_ = own.begin(this);
+}
+
+held_slot::~held_slot() {
+    if (slot_ != nullptr) own.end(this);
 }
 
 bool ask(slot& s, std::uint32_t function) {
@@ -290,10 +389,7 @@ bool ask(slot& s, std::uint32_t function) {
     const bool measures = here.shared->measures != 0;
     if (measures) s.ran_ns = processor_time_ns() - measured_from_ns;
     s.turn = phase::asking;
-    if (here.bell->asleep != 0) {
-        ++here.bell->rings;
-        futex_wake(&here.bell->rings);
-    }
+    ring();
     const bool answered = wait_for_answer(s);
     s.turn = phase::running;
     if (measures) measured_from_ns = processor_time_ns();
@@ -341,13 +437,13 @@ void run_handler(const std::uint64_t* w) {
 }
 
 void* serve_callbacks(void*) {
-    slot* const own = this_thread_slot();
-    if (own == nullptr) return nullptr;
+    const held_slot s;
+    if (s == nullptr) return nullptr;
     alignas(8) std::byte error[256];
-    while (ask(*own, static_cast<std::uint32_t>(request::next_callback))) {
+    while (ask(*s, static_cast<std::uint32_t>(request::next_callback))) {
         std::uint64_t words[words_of_call];
-        memcpy(words, own->words, sizeof words);
-        memcpy(error, own->payload, sizeof error);
+        memcpy(words, s->words, sizeof words);
+        memcpy(error, s->payload, sizeof error);
         if (static_cast<callback_kind>(words[0]) == callback_kind::error)
             words[3] = reinterpret_cast<std::uintptr_t>(error);
         run_handler(words);

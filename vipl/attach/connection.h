@@ -7,8 +7,25 @@
 
 namespace vinic::vipl::attach {
 
-/// The calling thread's slot; null without a simulator. It goes with the thread.
-slot* this_thread_slot();
+/// The calling thread's slot for as long as this stands, to ask once or several times; null without a
+/// simulator. A handler of a signal that comes meanwhile and asks, too, gets another slot, as a thread of its
+/// own would. A call whose handler leaves it by siglongjmp goes on in the simulator, and its answer is
+/// dropped.
+class held_slot {
+public:
+    explicit held_slot(bool wanted = true);
+    ~held_slot();
+    held_slot(const held_slot&) = delete;
+    held_slot& operator=(const held_slot&) = delete;
+
+    operator slot*() const { return slot_; }
+    slot* operator->() const { return slot_; }
+
+private:
+    friend struct thread_slots;
+    slot* slot_ = nullptr;
+    std::uint64_t mark_ = 0;  ///< as the thread noted it: else the frame has been left
+};
 
 /// Says once, on standard error, why there is no simulator.
 void say_why_not();

@@ -43,7 +43,7 @@ bool exchange(slot& s, int which, const itimerval* to, itimerval* before) {
 bool known(int which) { return which >= 0 && static_cast<std::size_t>(which) < interval_timers; }
 
 int set(int which, const itimerval* to, itimerval* before) {
-    slot* const s = simulated();
+    const held_slot s = simulated();
     if (s == nullptr)
         return static_cast<int>(to != nullptr ? syscall(SYS_setitimer, which, to, before)
                                               : syscall(SYS_getitimer, which, before));

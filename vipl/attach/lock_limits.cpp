@@ -3,24 +3,18 @@
 // Time-outs of semaphores, condition variables and locks in simulated time (time_limits.cpp). In the shared
 // library only: who has no simulator needs the C library's own, which a static program cannot find behind
 // these.
-#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <time.h>
 
+#include "vipl/attach/next.h"
 #include "vipl/attach/simulated_time.h"
 #include "vipl/attach/time_limit.h"
 
 namespace vinic::vipl::attach {
 
 namespace {
-
-/// The function of that name behind ours.
-template <typename Function>
-Function* next(const char* name, Function*) {
-    return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
-}
 
 bool nanoseconds_are_valid(const timespec& t) { return t.tv_nsec >= 0 && t.tv_nsec < 1'000'000'000; }
 
@@ -74,36 +68,36 @@ using namespace vinic::vipl::attach;
 extern "C" {
 
 int sem_clockwait(sem_t* semaphore, clockid_t clock, const timespec* until) {
-    if (slot* const s = simulated()) return wait_for_semaphore(*s, semaphore, clock, until);
+    if (const held_slot s = simulated()) return wait_for_semaphore(*s, semaphore, clock, until);
     return next("sem_clockwait", sem_clockwait)(semaphore, clock, until);
 }
 
 int sem_timedwait(sem_t* semaphore, const timespec* until) {
-    if (slot* const s = simulated()) return wait_for_semaphore(*s, semaphore, CLOCK_REALTIME, until);
+    if (const held_slot s = simulated()) return wait_for_semaphore(*s, semaphore, CLOCK_REALTIME, until);
     return next("sem_timedwait", sem_timedwait)(semaphore, until);
 }
 
 int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock,
                            const timespec* until) {
-    if (slot* const s = simulated()) return wait_for_condition(*s, condition, mutex, clock, until);
+    if (const held_slot s = simulated()) return wait_for_condition(*s, condition, mutex, clock, until);
     return next("pthread_cond_clockwait", pthread_cond_clockwait)(condition, mutex, clock, until);
 }
 
 int pthread_cond_timedwait(pthread_cond_t* condition, pthread_mutex_t* mutex, const timespec* until) {
-    if (slot* const s = simulated())
+    if (const held_slot s = simulated())
         return wait_for_condition(*s, condition, mutex, clock_of(condition), until);
     return next("pthread_cond_timedwait", pthread_cond_timedwait)(condition, mutex, until);
 }
 
 int pthread_mutex_timedlock(pthread_mutex_t* mutex, const timespec* until) noexcept {
     auto* const wait = next("pthread_mutex_timedlock", pthread_mutex_timedlock);
-    slot* const s = simulated();
+    const held_slot s = simulated();
     return s ? wait_for_lock(*s, mutex, pthread_mutex_trylock, wait, CLOCK_REALTIME, until)
              : wait(mutex, until);
 }
 
 int pthread_mutex_clocklock(pthread_mutex_t* mutex, clockid_t clock, const timespec* until) noexcept {
-    if (slot* const s = simulated())
+    if (const held_slot s = simulated())
         return wait_for_lock(*s, mutex, pthread_mutex_trylock,
                              next("pthread_mutex_timedlock", pthread_mutex_timedlock), clock, until);
     return next("pthread_mutex_clocklock", pthread_mutex_clocklock)(mutex, clock, until);
@@ -111,14 +105,14 @@ int pthread_mutex_clocklock(pthread_mutex_t* mutex, clockid_t clock, const times
 
 int pthread_rwlock_timedrdlock(pthread_rwlock_t* lock, const timespec* until) noexcept {
     auto* const wait = next("pthread_rwlock_timedrdlock", pthread_rwlock_timedrdlock);
-    slot* const s = simulated();
+    const held_slot s = simulated();
     return s ? wait_for_lock(*s, lock, pthread_rwlock_tryrdlock, wait, CLOCK_REALTIME, until)
              : wait(lock, until);
 }
 
 int pthread_rwlock_timedwrlock(pthread_rwlock_t* lock, const timespec* until) noexcept {
     auto* const wait = next("pthread_rwlock_timedwrlock", pthread_rwlock_timedwrlock);
-    slot* const s = simulated();
+    const held_slot s = simulated();
     return s ? wait_for_lock(*s, lock, pthread_rwlock_trywrlock, wait, CLOCK_REALTIME, until)
              : wait(lock, until);
 }

@@ -18,9 +18,9 @@
 
 namespace vinic::vipl::attach {
 
-slot* simulated() {
+held_slot simulated() {
     static const bool on = getenv(real_time_variable) == nullptr;
-    return on && wanted() ? this_thread_slot() : nullptr;
+    return held_slot(on && wanted());
 }
 
 bool now(slot& s, std::uint64_t& ps) {
@@ -78,7 +78,7 @@ using namespace vinic::vipl::attach;
 extern "C" {
 
 int clock_gettime(clockid_t id, timespec* to) noexcept {
-    slot* const s = simulated();
+    const held_slot s = simulated();
     if (s == nullptr) return static_cast<int>(syscall(SYS_clock_gettime, id, to));
     std::uint64_t ps = 0;
     if (!read_clock(*s, id, ps)) return static_cast<int>(syscall(SYS_clock_gettime, id, to));
@@ -87,7 +87,7 @@ int clock_gettime(clockid_t id, timespec* to) noexcept {
 }
 
 int gettimeofday(timeval* to, void* zone) noexcept {
-    slot* const s = simulated();
+    const held_slot s = simulated();
     std::uint64_t ps = 0;
     if (s == nullptr || !now(*s, ps)) return static_cast<int>(syscall(SYS_gettimeofday, to, zone));
     if (zone != nullptr) memset(zone, 0, sizeof(struct timezone));
@@ -109,7 +109,7 @@ clock_t clock() noexcept {
 }
 
 clock_t times(tms* to) noexcept {
-    slot* const s = simulated();
+    const held_slot s = simulated();
     std::uint64_t ps = 0;
     if (s == nullptr || !now(*s, ps)) return syscall(SYS_times, to);
     const std::uint64_t tick = ps_per_s / static_cast<std::uint64_t>(sysconf(_SC_CLK_TCK));
@@ -129,7 +129,7 @@ int ftime(timeb* to) noexcept {
 // Of children, what the machine says.
 int getrusage(__rusage_who_t who, rusage* to) noexcept {
     const int result = static_cast<int>(syscall(SYS_getrusage, who, to));
-    slot* const s = simulated();
+    const held_slot s = simulated();
     std::uint64_t ps = 0;
     if (result != 0 || s == nullptr || who == RUSAGE_CHILDREN) return result;
     if (!processor_time(*s, who == RUSAGE_THREAD ? whose::thread : whose::program, ps)) return result;
@@ -143,7 +143,7 @@ int timespec_get(timespec* to, int base) noexcept {
 }
 
 int clock_nanosleep(clockid_t id, int flags, const timespec* span, timespec* left) {
-    slot* const s = simulated();
+    const held_slot s = simulated();
     if (s == nullptr) return syscall(SYS_clock_nanosleep, id, flags, span, left) == 0 ? 0 : errno;
     if (!valid(span)) return EINVAL;
     if ((flags & TIMER_ABSTIME) == 0) {

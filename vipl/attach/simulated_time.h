@@ -16,7 +16,7 @@ inline constexpr std::uint64_t ps_per_ns = 1'000;
 inline constexpr time_t epoch_s = 946'684'800;
 
 /// The slot to ask through; null: real time.
-slot* simulated();
+held_slot simulated();
 /// What a look at the clock gives, and costs; false without a simulator any more.
 bool now(slot& s, std::uint64_t& ps);
 

@@ -58,7 +58,7 @@ span span_of(const timespec* limit) {
 /// `wait`: the machine's call, given a time-out: null for none.
 template <typename Wait>
 int limited(const timespec* limit, Wait&& wait) {
-    slot* const s = simulated();
+    const held_slot s = simulated();
     const span how_long = span_of(limit);
     if (s == nullptr || how_long == span::none) return wait(limit);
     if (!valid(limit)) {

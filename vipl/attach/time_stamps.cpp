@@ -14,9 +14,8 @@
 #include <sys/prctl.h>
 #include <ucontext.h>
 
+#include "vipl/attach/faults.h"
 #include "vipl/attach/simulated_time.h"
-
-extern "C" int __sigaction(int, const struct sigaction*, struct sigaction*);
 
 namespace vinic::vipl::attach {
 
@@ -24,10 +23,8 @@ namespace vinic::vipl::attach {
 
 namespace {
 
-struct sigaction before {};
-
 std::uint64_t read_counter() {
-    slot* const s = simulated();
+    const held_slot s = simulated();
     if (s != nullptr && ask(*s, static_cast<std::uint32_t>(request::read_cycles))) return s->result;
     prctl(PR_SET_TSC, PR_TSC_ENABLE);
     const std::uint64_t cycles = __builtin_ia32_rdtsc();
@@ -70,24 +67,19 @@ bool is_linked_with_us() {
     return result;
 }
 
-void pass_on(int signal, siginfo_t* info, void* context) {
-    if ((before.sa_flags & SA_SIGINFO) != 0) return before.sa_sigaction(signal, info, context);
-    if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN) return before.sa_handler(signal);
-    __sigaction(signal, &before, nullptr);  // the access is repeated
-}
-
-void on_fault(int signal, siginfo_t* info, void* context) {
+bool read_for_program(siginfo_t* info, void* context) {
     auto& registers = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
     // The kernel's own faults have no address; others may lie where nothing can be read.
     const int length = info->si_code == SI_KERNEL
                            ? length_at(reinterpret_cast<const unsigned char*>(registers[REG_RIP]))
                            : 0;
-    if (length == 0) return pass_on(signal, info, context);
+    if (length == 0) return false;
     const std::uint64_t cycles = read_counter();
     registers[REG_RAX] = static_cast<greg_t>(cycles & 0xFFFF'FFFF);
     registers[REG_RDX] = static_cast<greg_t>(cycles >> 32);
     if (length == 3) registers[REG_RCX] = 0;  // rdtscp: the processor's number
     registers[REG_RIP] += length;
+    return true;
 }
 
 }  // namespace
@@ -95,14 +87,7 @@ void on_fault(int signal, siginfo_t* info, void* context) {
 void trap_time_stamps() {
     const char* const preloaded = getenv("LD_PRELOAD");
     if (preloaded == nullptr || strstr(preloaded, "libvipl") == nullptr || !is_linked_with_us()) return;
-    struct sigaction now {};
-    __sigaction(SIGSEGV, nullptr, &now);
-    if ((now.sa_flags & SA_SIGINFO) == 0 || now.sa_sigaction != on_fault) {
-        struct sigaction ours {};
-        ours.sa_sigaction = on_fault;
-        ours.sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK;
-        __sigaction(SIGSEGV, &ours, &before);
-    }
+    take_faults(read_for_program);
     prctl(PR_SET_TSC, PR_TSC_SIGSEGV);
 }
 

@@ -3,7 +3,6 @@
 // timer_create and timerfd_create with their kin in simulated time: the simulator keeps the timers. That of a
 // file is a counter (eventfd), which reads and polls like the kernel's own. Clocks of processor time count
 // all time here. In the shared library only, as lock_limits.cpp.
-#include <dlfcn.h>
 #include <errno.h>
 #include <signal.h>
 #include <sys/eventfd.h>
@@ -12,17 +11,12 @@
 
 #include <atomic>
 
+#include "vipl/attach/next.h"
 #include "vipl/attach/simulated_time.h"
 
 namespace vinic::vipl::attach {
 
 namespace {
-
-/// The function of that name behind ours.
-template <typename Function>
-Function* next(const char* name, Function*) {
-    return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
-}
 
 struct known_timer {
     std::atomic<bool> used;
@@ -105,7 +99,7 @@ using namespace vinic::vipl::attach;
 extern "C" {
 
 int timer_create(clockid_t clock, sigevent* event, timer_t* id) noexcept {
-    slot* const s = simulated();
+    const held_slot s = simulated();
     if (s == nullptr) return next("timer_create", timer_create)(clock, event, id);
     const int notify = event != nullptr ? event->sigev_notify : SIGEV_SIGNAL;
     if (notify != SIGEV_SIGNAL && notify != SIGEV_THREAD_ID && notify != SIGEV_NONE) return fail(ENOTSUP);
@@ -127,26 +121,26 @@ int timer_create(clockid_t clock, sigevent* event, timer_t* id) noexcept {
 }
 
 int timer_settime(timer_t id, int flags, const itimerspec* to, itimerspec* before) noexcept {
-    slot* const s = simulated();
+    const held_slot s = simulated();
     if (s == nullptr) return next("timer_settime", timer_settime)(id, flags, to, before);
     return exchange(*s, timer_of(id), (flags & TIMER_ABSTIME) != 0, to, before);
 }
 
 int timer_gettime(timer_t id, itimerspec* now) noexcept {
-    slot* const s = simulated();
+    const held_slot s = simulated();
     if (s == nullptr) return next("timer_gettime", timer_gettime)(id, now);
     return exchange(*s, timer_of(id), false, nullptr, now);
 }
 
 int timer_getoverrun(timer_t id) noexcept {
-    slot* const s = simulated();
+    const held_slot s = simulated();
     if (s == nullptr) return next("timer_getoverrun", timer_getoverrun)(id);
     itimerspec left;
     return exchange(*s, timer_of(id), false, nullptr, &left) == 0 ? static_cast<int>(s->result) : -1;
 }
 
 int timer_delete(timer_t id) noexcept {
-    slot* const s = simulated();
+    const held_slot s = simulated();
     if (s == nullptr) return next("timer_delete", timer_delete)(id);
     const itimerspec off{};
     const std::size_t which = timer_of(id);
@@ -156,7 +150,7 @@ int timer_delete(timer_t id) noexcept {
 }
 
 int timerfd_create(clockid_t clock, int flags) noexcept {
-    slot* const s = simulated();
+    const held_slot s = simulated();
     if (s == nullptr) return next("timerfd_create", timerfd_create)(clock, flags);
     static_assert(int{TFD_NONBLOCK} == int{EFD_NONBLOCK} && int{TFD_CLOEXEC} == int{EFD_CLOEXEC});
     const int file = eventfd(0, flags);
@@ -171,13 +165,13 @@ int timerfd_create(clockid_t clock, int flags) noexcept {
 }
 
 int timerfd_settime(int file, int flags, const itimerspec* to, itimerspec* before) noexcept {
-    slot* const s = simulated();
+    const held_slot s = simulated();
     if (s == nullptr) return next("timerfd_settime", timerfd_settime)(file, flags, to, before);
     return exchange(*s, timer_of_file(file), (flags & TFD_TIMER_ABSTIME) != 0, to, before);
 }
 
 int timerfd_gettime(int file, itimerspec* now) noexcept {
-    slot* const s = simulated();
+    const held_slot s = simulated();
     if (s == nullptr) return next("timerfd_gettime", timerfd_gettime)(file, now);
     return exchange(*s, timer_of_file(file), false, nullptr, now);
 }

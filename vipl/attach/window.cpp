@@ -16,9 +16,7 @@
 #include <unistd.h>
 
 #include "vipl/attach/connection.h"
-
-// The C library's own name: others (UCX) put a sigaction before it that does nothing.
-extern "C" int __sigaction(int, const struct sigaction*, struct sigaction*);
+#include "vipl/attach/faults.h"
 
 namespace vinic::vipl::attach {
 
@@ -103,21 +101,34 @@ private:
 struct {
     volatile std::uintptr_t begin = 0;
     volatile std::uintptr_t end = 0;
-    struct sigaction before {};
 } moving;
 
-void on_fault(int signal, siginfo_t* info, void* context) {
+/// A store, as far as the processor says.
+bool is_store(const void* context) {
+#if defined(__x86_64__) || defined(__i386__)
+    constexpr auto store_bit = 2;  // of the page fault's error code
+    return (static_cast<const ucontext_t*>(context)->uc_mcontext.gregs[REG_ERR] & store_bit) != 0;
+#else
+    static_cast<void>(context);
+    return true;
+#endif
+}
+
+/// The signal of a fault may come late, when the page has moved.
+bool has_moved(std::uintptr_t at) {
+    mappings all;
+    mapping m{};
+    while (all.next(m))
+        if (at >= m.begin && at < m.end) return m.moved && m.permissions[1] == 'w';
+    return false;
+}
+
+bool wait_for_move(siginfo_t* info, void* context) {
     const auto at = reinterpret_cast<std::uintptr_t>(info->si_addr);
-    if (at >= moving.begin && at < moving.end) {
-        while (at >= moving.begin && at < moving.end) sched_yield();
-        return;
-    }
-    // The handler may be gone when a thread that waited gets here: the access that faulted is repeated.
-    struct sigaction now {};
-    __sigaction(signal, nullptr, &now);
-    if (now.sa_sigaction != on_fault) return;
-    if ((moving.before.sa_flags & SA_SIGINFO) != 0) return moving.before.sa_sigaction(signal, info, context);
-    __sigaction(signal, &moving.before, nullptr);
+    if (info->si_code != SEGV_ACCERR || !is_store(context)) return false;
+    if (at < moving.begin || at >= moving.end) return has_moved(at);
+    while (at >= moving.begin && at < moving.end) sched_yield();
+    return true;
 }
 
 /// Puts the pages at `from` in the place of those at `to`. Past the C library: others (UCX) put an mremap
@@ -173,10 +184,7 @@ bool move_pages(std::uintptr_t begin, std::uintptr_t end) {
     }
     moving.begin = begin;
     moving.end = end;
-    struct sigaction ours {};
-    ours.sa_sigaction = on_fault;
-    ours.sa_flags = SA_SIGINFO | SA_NODEFER;
-    __sigaction(SIGSEGV, &ours, &moving.before);
+    take_faults(wait_for_move);
     // A thread whose own stack must become read-only could not even take the signal: such pages stay readable
     // and writable, and only this thread uses them.
     const auto own = reinterpret_cast<std::uintptr_t>(&t);
@@ -185,7 +193,6 @@ bool move_pages(std::uintptr_t begin, std::uintptr_t end) {
     move_from_elsewhere(t);
     moving.begin = 0;
     moving.end = 0;
-    __sigaction(SIGSEGV, &moving.before, nullptr);
     return t.done;
 }
 

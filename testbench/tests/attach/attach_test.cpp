@@ -99,6 +99,35 @@ TEST(attach, threads_call_at_once) {
     EXPECT_TRUE(run.output.starts_with("20 messages each way in ")) << run.output;
 }
 
+class handlers : public testing::TestWithParam<const char*> {};
+
+TEST_P(handlers, of_signals_call_while_their_thread_waits) {
+    const program vinic;
+    std::set<std::string> outputs;
+    for (int i = 0; i < 3; ++i) {
+        const outcome run =
+            exec(vinic, std::string("handlers_vipl ") + GetParam(), "--reproducible --json r.json");
+        EXPECT_EQ(run.status, 0) << run.errors;
+        EXPECT_TRUE(std::regex_search(run.output, std::regex("[0-9] alarms, an answer after [0-9]+ us")))
+            << run.output;
+        outputs.insert(vinic.read("r.json"));
+        for (const auto& row : nlohmann::json::parse(vinic.read("r.json"))["results"])
+            EXPECT_EQ(row["unproven_advances"], 0);
+    }
+    EXPECT_EQ(outputs.size(), 1u);
+}
+// Of faults, only the program's own.
+TEST(attach, a_handler_of_faults_gets_those_of_the_program) {
+    const program vinic;
+    for (const std::string when : {"early action", "early signal", "late action", "late signal"}) {
+        const outcome run = exec(vinic, "faults_vipl " + when, "-n 1");
+        EXPECT_EQ(run.status, 0) << run.errors;
+        EXPECT_TRUE(run.output.starts_with("3 faults of its own, 0 of others\n")) << when << run.output;
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(programs, handlers, testing::Values("alarm", "deep", "jump"));
+
 TEST(attach, every_clock_is_the_simulations) {
     const program vinic;
     const outcome run = exec(vinic, "clocks_vipl", "-n 1");
@@ -207,7 +236,7 @@ TEST(attach, a_library_of_another_version_is_told_so) {
     const program vinic;
     EXPECT_EQ(
         exec(vinic, "stranger_vipl", "-n 1").output,
-        "the program's libvipl speaks version 4711, the simulator version 3: use the libvipl that comes with "
+        "the program's libvipl speaks version 4711, the simulator version 4: use the libvipl that comes with "
         "this vinic\n");
 }
 
