@@ -13,8 +13,9 @@
 
 namespace vinic::testbench {
 
-/// The processes below the simulator that are no programs of it: a launcher, its daemons, shells. Programs
-/// may wait for them, so simulated time stands while one of their threads runs.
+/// The processes below the simulator that are no programs of it: a launcher, its daemons, shells, what programs
+/// have started, also when who started it has ended. Programs may wait for them, so simulated time stands while
+/// one of their threads runs.
 class bystanders {
 public:
     /// From here on those whose parents end stay below the simulator.

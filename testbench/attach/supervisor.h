@@ -110,7 +110,7 @@ private:
     call_recorder* recorder_;
     std::unique_ptr<listener> listener_;
     std::unique_ptr<machine_process> launcher_;
-    std::unique_ptr<bystanders> bystanders_;  ///< of the launcher
+    std::unique_ptr<bystanders> bystanders_;  ///< null: others start the programs
     bool awaiting_ = false;                   ///< time stands until all programs have come
     std::vector<std::unique_ptr<attached_program>> programs_;
     int bell_file_;

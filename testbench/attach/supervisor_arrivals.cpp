@@ -33,10 +33,9 @@ void supervisor::launch() {
         command.environment.push_back(fmt::format("{}={}", attach::socket_variable, listener_->path()));
         return std::make_unique<machine_process>(testbench::launch(command, reads_input), true);
     };
-    if (plan_.launcher) {
-        bystanders_ = std::make_unique<bystanders>();
-        launcher_ = start(*plan_.launcher, true);
-    }
+    const bool starts = std::ranges::any_of(plan_.programs, [](const auto& one) { return !!one.command; });
+    if (plan_.launcher || starts) bystanders_ = std::make_unique<bystanders>();
+    if (plan_.launcher) launcher_ = start(*plan_.launcher, true);
     for (const auto& p : programs_) {
         const auto& command = plan_.programs[p->number].command;
         awaiting_ = awaiting_ || !command;

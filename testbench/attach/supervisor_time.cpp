@@ -79,7 +79,7 @@ bool supervisor::all_stand() {
     meet();
     reap();
     if (awaiting_ && !launcher_ && !all_have_come()) return false;
-    if (!bystanders_ && std::ranges::all_of(programs_, [](const auto& p) { return p->all_ask(); })) {
+    if (!launcher_ && std::ranges::all_of(programs_, [](const auto& p) { return p->all_ask(); })) {
         somebody_elsewhere_ = false;
         return true;
     }
@@ -151,7 +151,7 @@ void supervisor::judge() {
     if (const unsigned excused =
             bystanders_ && !awaiting_ ? bystanders_->excuse_those_that_run(timing_.grace) : 0) {
         programs_.front()->unproven_advances += excused;
-        tell("the launcher, or what it has started,");
+        tell(launcher_ ? "the launcher, or what it has started," : "what a program has started");
     }
 }
 
@@ -166,7 +166,9 @@ void supervisor::complain(clock::time_point since) {
             fmt::print(stderr, "vinic: waiting for {}, which runs (or is stopped) and calls nothing\n",
                        p->name);
     }
-    if (!bystanders_stand(seen)) fmt::print(stderr, "vinic: waiting for what the launcher has started\n");
+    if (!bystanders_stand(seen))
+        fmt::print(stderr, "vinic: waiting for what {} has started\n",
+                   launcher_ ? "the launcher" : "a program");
 }
 
 bool supervisor::look_outside(bool wait) {

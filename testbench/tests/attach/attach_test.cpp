@@ -204,7 +204,7 @@ TEST_P(started, process_is_waited_for) {
     EXPECT_EQ(run.output, "ready\n");
 }
 INSTANTIATE_TEST_SUITE_P(programs, started,
-                         testing::Values("fork", "vfork", "posix_spawn", "posix_spawnp", "popen"),
+                         testing::Values("fork", "orphan", "vfork", "posix_spawn", "posix_spawnp", "popen"),
                          [](const auto& one) { return std::string(one.param); });
 
 // What the kernel does for a process that dies: its peer hears of it.

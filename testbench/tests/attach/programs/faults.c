@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* A program with a handler of its own for SIGSEGV, put in place before or after its first registration, by sigaction or by
-   signal: it gets the faults that are the program's own, and none of those of pages that move while a second thread
-   stores into them. Says how many of each there were. */
+/* A program with a handler of its own for SIGSEGV, put in place before or after its first registration, by
+   sigaction or by signal: it gets the faults that are the program's own, and none of those of pages that move
+   while a second thread stores into them. Says how many of each there were. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Handlers of signals that call VIPL, and look at the clock, while their thread waits in a call: the ping-pong's client
-   waits without limit, and its alarm sends what the server answers.
-     alarm   the handler sends
-     deep    the handler waits for a second alarm, whose handler sends
-     jump    the handler leaves by siglongjmp a wait for what never comes, three times; then all goes on as ever */
+/* handlers HOW: a handler of a signal calls VIPL, and looks at the clock, while its thread waits in a call: the
+   client waits without limit, and its alarm sends what the server answers. In "alarm" the handler sends; in "deep" it
+   waits for a second alarm, whose handler sends; in "jump" it leaves by siglongjmp a wait for what never comes, three
+   times, and all goes on as ever. */
 #include <setjmp.h>
 #include <signal.h>
 #include <time.h>

@@ -11,6 +11,14 @@
 
 static const char* const work = "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; echo done";
 
+/* As fork; but the parent of what runs has ended. */
+static pid_t fork_orphan(void) {
+    const pid_t child = fork();
+    if (child == 0 && fork() != 0) _exit(0);
+    if (child != 0) waitpid(child, NULL, 0);
+    return child;
+}
+
 static void start(const char* how, int to) {
     char* words[] = {"sh", "-c", (char*)work, NULL};
     char* const environment[] = {NULL};
@@ -22,7 +30,9 @@ static void start(const char* how, int to) {
         if (posix_spawn(&child, "/bin/sh", &actions, NULL, words, environment) != 0) exit(1);
     } else if (strcmp(how, "posix_spawnp") == 0) {
         if (posix_spawnp(&child, "sh", &actions, NULL, words, environment) != 0) exit(1);
-    } else if ((strcmp(how, "vfork") == 0 ? vfork() : fork()) == 0) {
+    } else if ((strcmp(how, "orphan") == 0  ? fork_orphan()
+                : strcmp(how, "vfork") == 0 ? vfork()
+                                            : fork()) == 0) {
         dup2(to, STDOUT_FILENO);
         execve("/bin/sh", words, environment);
         _exit(127);
