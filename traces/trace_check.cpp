@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <set>
 
@@ -36,12 +37,28 @@ bool line_reader::next() {
     return true;
 }
 
+namespace {
+
+/// What stands behind a number and a space; nothing where they do not.
+std::string_view behind_number(std::string_view line) {
+    const std::size_t end = line.find_first_not_of("0123456789");
+    return end == 0 || end == std::string_view::npos || line[end] != ' ' ? "" : line.substr(end + 1);
+}
+
+bool is_name(std::string_view text) {
+    return !text.empty() && std::isalpha(static_cast<unsigned char>(text.front())) != 0;
+}
+
+}  // namespace
+
 std::string trace_kind(std::string_view file) {
     constexpr std::string_view pcapng_magic = "\x0a\x0d\x0d\x0a";
     if (file.starts_with(pcapng_magic)) return "packets";
     if (file.starts_with("[")) return "timeline";
     if (file.starts_with("$") || file.starts_with(fst_magic)) return "waveform";
-    if (!file.empty() && file.front() >= '0' && file.front() <= '9') return "log";
+    const std::string_view line = behind_number(file.substr(0, file.find('\n')));
+    if (is_name(line)) return "log";
+    if (is_name(behind_number(line))) return "instructions";
     return "";
 }
 
@@ -51,7 +68,7 @@ trace_summary check_trace(std::string_view file, const std::string& path) {
     if (kind == "packets") return check_packets(file);
     if (kind == "timeline") return check_timeline(file);
     if (kind == "waveform") return check_vcd(file);
-    if (kind == "log") return check_log(file);
+    if (kind == "log" || kind == "instructions") return check_lines(file, kind);
     return {};
 }
 
@@ -77,10 +94,11 @@ trace_summary check_packets(std::string_view file) {
     return found;
 }
 
-/// "12345000 node0.bus.transaction memory_read ...".
-trace_summary check_log(std::string_view file) {
+/// "12345000 node0.bus.transaction memory_read ..."; of instructions the cycle stands before the core's name.
+trace_summary check_lines(std::string_view file, const std::string& kind) {
+    const bool log = kind == "log";
     trace_summary found;
-    found.kind = "log";
+    found.kind = kind;
     std::set<std::string_view> names;
     sim::picoseconds last = 0;
     std::uint64_t lines = 0;
@@ -89,19 +107,20 @@ trace_summary check_log(std::string_view file) {
         ++lines;
         if (!reader.has_end()) found.fault(fmt::format("line {}: cut off", reader.number()));
         sim::picoseconds at = 0;
-        const auto [rest, error] = std::from_chars(line.data(), line.data() + line.size(), at);
-        const std::string_view text(rest, line.data() + line.size());
-        if (error != std::errc{} || text.size() < 2 || text.front() != ' ') {
-            found.fault(fmt::format("line {}: no stamp and name", reader.number()));
+        const std::errc error = std::from_chars(line.data(), line.data() + line.size(), at).ec;
+        const std::string_view text = log ? behind_number(line) : behind_number(behind_number(line));
+        if (error != std::errc{} || !is_name(text)) {
+            found.fault(
+                fmt::format("line {}: no {} and name", reader.number(), log ? "stamp" : "stamp, cycle"));
             continue;
         }
         if (at < last) found.fault(fmt::format("line {}: {} ps after {} ps", reader.number(), at, last));
         last = at;
         found.see(at);
-        names.insert(text.substr(1, text.find(' ', 1) - 1));
+        names.insert(text.substr(0, text.find(' ')));
     }
-    found.counts.emplace_back("events", lines);
-    found.counts.emplace_back("probes", names.size());
+    found.counts.emplace_back(log ? "events" : "instructions", lines);
+    found.counts.emplace_back(log ? "probes" : "cores", names.size());
     return found;
 }
 

@@ -25,7 +25,8 @@ struct trace_summary {
     void see(sim::picoseconds at);
 };
 
-/// "packets", "timeline", "waveform" or "log", by the file's first bytes; empty when it is no trace.
+/// "packets", "timeline", "waveform", "log" or "instructions", by the file's first bytes; empty when it is no
+/// trace.
 std::string trace_kind(std::string_view file);
 
 /// Reads a trace of any kind that vinic writes; `file`: the contents of `path`. The kind is empty when it is
@@ -37,7 +38,7 @@ trace_summary check_timeline(std::string_view file);
 /// Changes are counted from the first value that a signal is given.
 trace_summary check_vcd(std::string_view file);
 trace_summary check_fst(const std::string& path);
-trace_summary check_log(std::string_view file);
+trace_summary check_lines(std::string_view file, const std::string& kind);
 
 /// The lines of a file, one after the other, counted from 1.
 class line_reader {

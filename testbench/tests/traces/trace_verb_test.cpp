@@ -306,8 +306,16 @@ TEST(trace, faults_are_status_1_and_other_files_bad_input) {
     EXPECT_EQ(bad.status, 1);
     EXPECT_NE(bad.output.find("l.log: log, NOT well formed\n"), std::string::npos) << bad.output;
     EXPECT_NE(bad.output.find("fault: line 2: 5 ps after 10 ps\n"), std::string::npos) << bad.output;
-    vinic.write("x", "hello\n");
-    EXPECT_EQ(vinic.run("trace x").status, 2);
+    vinic.write("i.txt", "10 1 node0.nic.lanai main+0x0 nop\n20 node0.nic.lanai main+0x4 nop\n");
+    const auto bad_instructions = vinic.run("trace i.txt");
+    EXPECT_EQ(bad_instructions.status, 1);
+    EXPECT_EQ(bad_instructions.output,
+              "i.txt: instructions, NOT well formed\n  from 10 ps to 10 ps\n             2 instructions\n"
+              "             1 cores\n  fault: line 2: no stamp, cycle and name\n");
+    for (const char* other : {"hello\n", "1,2,3\n", "5\n", "5 6\n", "5 6 7\n", "12"}) {
+        vinic.write("x", other);
+        EXPECT_EQ(vinic.run("trace x").status, 2) << other;
+    }
     EXPECT_EQ(vinic.run("trace missing").status, 2);
 }
 
