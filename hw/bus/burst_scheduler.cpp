@@ -15,7 +15,7 @@ burst_scheduler::burst_scheduler(surroundings& around, std::string name)
 
 void burst_scheduler::start(job& what) {
     if (repeating_) around_.to_bus(repeating_->on_bus, phase::cut);
-    jobs_.push_back(&what);
+    jobs_.insert(std::ranges::upper_bound(jobs_, &what, is_older), &what);
     // At the edge that ends a tenure of its own, how that ended comes first: a split may leave no room for a read.
     // on_end() asks.
     if (active_ && active_->on_bus.pci.schedule.done_at <= sim::now()) return;

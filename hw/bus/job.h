@@ -40,6 +40,7 @@ struct job {
     std::uint64_t address = 0;
     std::span<std::uint8_t> bytes;
     job_client* client = nullptr;
+    unsigned rank = 0;  ///< of jobs that start at one instant, the lower is the older
     bool relaxed_ordering = false;
     bool no_snoop = false;
     /// A completion: whom it answers, and whether with an error.
@@ -55,5 +56,10 @@ struct job {
     sim::picoseconds not_before = 0;
     job_status status = job_status::done;
 };
+
+/// Which of two jobs of one master is the older.
+inline bool is_older(const job* a, const job* b) {
+    return a->started != b->started ? a->started < b->started : a->rank < b->rank;
+}
 
 }  // namespace vinic::bus

@@ -122,7 +122,8 @@ void dma_channel::load(std::uint64_t host, std::uint32_t local, std::uint32_t by
     local_ = local;
     buffer_.resize(bytes);
     if (dma_.reads_for_free(host, bytes)) return load_for_free(host);
-    read_job_ = bus::job{.what = bus::job::kind::read, .address = host, .bytes = buffer_, .client = this};
+    read_job_ = bus::job{
+        .what = bus::job::kind::read, .address = host, .bytes = buffer_, .client = this, .rank = number_};
     ++jobs_;
     dma_.master_.start(read_job_);
 }
@@ -194,7 +195,8 @@ void dma_channel::read_piece(unsigned half, std::uint32_t local, std::uint32_t b
 void dma_channel::send_piece(unsigned half, std::uint64_t host) {
     piece& p = pieces_[half];
     checksum_.add(p.bytes);
-    p.job = bus::job{.what = bus::job::kind::write, .address = host, .bytes = p.bytes, .client = this};
+    p.job = bus::job{
+        .what = bus::job::kind::write, .address = host, .bytes = p.bytes, .client = this, .rank = number_};
     ++jobs_;
     dma_.master_.start(p.job);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The transactor between the pins of pcix_initiator.sv and the protocol of hw/bus/protocol.h. The bus knows a
-// tenure in closed form from the grant on, so the target's pins of each clock come from there; the initiator's
-// are the RTL's, and each clock of them is held against what the bus computed and against the rules of the
-// protocol (hw/bus/checker.h).
+// tenure in closed form from the grant on, so the target's pins of each clock come from there; the
+// initiator's are the RTL's, and each clock of them is held against what the bus computed and against the
+// rules of the protocol (hw/bus/checker.h).
 #include "hw/rtl/pcix_dma/initiator_block.h"
 
 #include <algorithm>
@@ -35,6 +35,7 @@ using bus::job_status;
 namespace phase = bus::phase;
 
 constexpr std::size_t slots = 16;
+constexpr std::size_t ports = 4;  // for jobs
 constexpr std::uint64_t most_job_bytes = 0xFF'FFFF;
 constexpr const char* states[] = {"idle", "address", "address high", "attribute", "data", "surprised"};
 
@@ -46,7 +47,8 @@ public:
 
     sim::counter<sim::unit::clocks> edges{*this, "edges", "clocks that were evaluated"};
     sim::counter<sim::unit::bytes> late_changes{
-        *this, "late_changes", "bytes that changed between their data phase and the end of the read's tenure"};
+        *this, "late_changes",
+        "bytes that changed between their data phase and the end of the read's tenure"};
 
     sim::value_probe state{*this, "state", 3, "phase of the burst", states};
     sim::value_probe req{*this, "req_n", 1, "REQ#, 0 = asserted"};
@@ -79,11 +81,6 @@ private:
             return clock >= course.clocks().address && clock < course.clocks().end;
         }
     };
-    struct arrival {
-        bus::job* job;
-        sim::picoseconds at;
-    };
-
     /// A data phase: addresses of the burst and of the phase's word, and of the bytes that move.
     struct moving {
         std::uint64_t burst = 0, word = 0, begin = 0, end = 0;
@@ -102,6 +99,8 @@ private:
     // Clocks.
     bool edge(sim::picoseconds at);
     void offer();
+    void withdraw();
+    std::optional<unsigned> free_slot() const;
     void drive(std::uint64_t clock);
     void drive_read_data(std::uint64_t clock);
     void sample(std::uint64_t clock);
@@ -120,7 +119,8 @@ private:
 
     surroundings& around_;
     const bus::bus_properties& bus_;
-    std::deque<arrival> waiting_;          ///< for a slot, and one enters in a clock
+    std::deque<bus::job*> waiting_;        ///< for a slot, or a port
+    std::vector<bus::job*> entering_;      ///< at the ports
     std::array<bus::job*, slots> jobs_{};  ///< in the slots
     std::optional<unsigned> closing_;      ///< slot that is free from the next edge on
     std::array<bus::transaction, 2> transactions_;
@@ -189,11 +189,13 @@ void initiator_block::evaluate() {
 // --- Jobs
 
 void initiator_block::start(job& what) {
-    expect(what.what != job::kind::completion && what.where == job::space::memory &&
-               !what.relaxed_ordering && !what.no_snoop && what.bytes.size() <= most_job_bytes,
+    expect(what.what != job::kind::completion && what.where == job::space::memory && !what.relaxed_ordering &&
+               !what.no_snoop && what.bytes.size() <= most_job_bytes,
            "the RTL reads and writes memory, less than 16 MB at a time");
     clock_.catch_up();
-    waiting_.push_back({&what, sim::now()});
+    // Those that the block has not seen yet may be younger.
+    while (!entering_.empty() && bus::is_older(&what, entering_.back())) withdraw();
+    waiting_.insert(std::ranges::upper_bound(waiting_, &what, bus::is_older), &what);
     offer();
     evaluate();
     clock_.wake();
@@ -204,22 +206,40 @@ bool initiator_block::idle() const {
     return waiting_.empty() && std::ranges::all_of(jobs_, [](const job* j) { return !j; });
 }
 
-/// The next job to the pins. One that comes at the instant of a grant is not seen by it.
+/// The next jobs to the pins. One that comes at the instant of a grant is not seen by it.
 void initiator_block::offer() {
-    if (waiting_.empty() || pins_.job_valid) return;
-    if (requested_ && waiting_.front().at == sim::now()) return;
-    for (unsigned slot = 0; slot < slots; ++slot) {
-        if (jobs_[slot] || slot == closing_) continue;
-        const job& j = *waiting_.front().job;
-        jobs_[slot] = waiting_.front().job;
+    while (entering_.size() < ports && !waiting_.empty()) {
+        job& j = *waiting_.front();
+        if (requested_ && j.started == sim::now()) return;
+        const std::optional<unsigned> slot = free_slot();
+        if (!slot) return;
+        const auto port = static_cast<unsigned>(entering_.size());
+        entering_.push_back(&j);
         waiting_.pop_front();
-        pins_.job_valid = 1;
-        pins_.job_slot = static_cast<std::uint8_t>(slot);
-        pins_.job_write = j.what == job::kind::write;
-        pins_.job_address = j.address;
-        pins_.job_bytes = static_cast<std::uint32_t>(j.bytes.size());
-        return;
+        jobs_[*slot] = &j;
+        pins_.job_valid |= 1u << port;
+        pins_.job_slot[port] = static_cast<std::uint8_t>(*slot);
+        if (j.what == job::kind::write) pins_.job_write |= 1u << port;
+        pins_.job_address[port] = j.address;
+        pins_.job_bytes[port] = static_cast<std::uint32_t>(j.bytes.size());
     }
+}
+
+/// The youngest of those at the pins waits again.
+void initiator_block::withdraw() {
+    job* const j = entering_.back();
+    entering_.pop_back();
+    const auto port = static_cast<unsigned>(entering_.size());
+    jobs_[pins_.job_slot[port]] = nullptr;
+    pins_.job_valid &= ~(1u << port);
+    pins_.job_write &= ~(1u << port);
+    waiting_.push_front(j);
+}
+
+std::optional<unsigned> initiator_block::free_slot() const {
+    for (unsigned slot = 0; slot < slots; ++slot)
+        if (!jobs_[slot] && slot != closing_) return slot;
+    return std::nullopt;
 }
 
 void initiator_block::hand_back() {
@@ -319,8 +339,8 @@ void initiator_block::on_end() {
             take_late_changes(j, tenure_->offset, std::span(bytes_).first(n));
             j.client->on_arrival(j, tenure_->offset, n);
         } else {
-            expect(seen_on_ad_ == n && std::ranges::equal(std::span(bytes_).first(n),
-                                                          j.bytes.subspan(tenure_->offset, n)),
+            expect(seen_on_ad_ == n &&
+                       std::ranges::equal(std::span(bytes_).first(n), j.bytes.subspan(tenure_->offset, n)),
                    "AD did not carry the bytes of the job");
         }
     }
@@ -412,7 +432,8 @@ bool initiator_block::edge(sim::picoseconds at) {
 
 /// What comes with one clock.
 void initiator_block::release_inputs() {
-    pins_.reset = pins_.job_valid = pins_.gnt = pins_.own = pins_.leave = 0;
+    entering_.clear();
+    pins_.reset = pins_.job_valid = pins_.job_write = pins_.gnt = pins_.own = pins_.leave = 0;
     pins_.devsel = pins_.trdy = pins_.stop = pins_.ack64 = pins_.frame_in = pins_.irdy_in = 0;
 }
 
@@ -477,8 +498,7 @@ bool initiator_block::frame_is_known(std::uint64_t clock) const {
     const bus::tenure& course = tenure_->course;
     const bus::tenure_schedule& s = course.clocks();
     if (pins_.pcix) return s.phases >= 2 || clock <= course.last_address() + 1;
-    const bool one_wide_word =
-        s.width_bytes == 8 && course.terms().address % 8 + course.terms().length <= 8;
+    const bool one_wide_word = s.width_bytes == 8 && course.terms().address % 8 + course.terms().length <= 8;
     return !one_wide_word || clock >= s.response;
 }
 
@@ -508,9 +528,9 @@ void initiator_block::check_rules(bus::bus_clock w) {
     checker_.sample(w);
     unchecked_ = w.clock + 1;
     if (checker_.violations().empty()) return;
-    throw sim::model_error(name(), fmt::format("{} (tenure of clocks {} to {}{})", checker_.violations().front(), begins,
-                                               tenure_->course.clocks().end,
-                                               tenure_->completion ? ", a completion" : ""));
+    throw sim::model_error(
+        name(), fmt::format("{} (tenure of clocks {} to {}{})", checker_.violations().front(), begins,
+                            tenure_->course.clocks().end, tenure_->completion ? ", a completion" : ""));
 }
 
 /// The bytes of a data phase: from AD into the job's buffer, or from AD to the target.
@@ -521,7 +541,8 @@ void initiator_block::move_data(std::uint64_t clock) {
         for (unsigned i = 0; i < 16; ++i) {
             if ((pins_.buffer_write >> i & 1) == 0) continue;
             const auto at = static_cast<std::size_t>(word * 8 + static_cast<std::int64_t>(i));
-            jobs_[pins_.buffer_slot]->bytes[at] = static_cast<std::uint8_t>(pins_.buffer_in[i / 4] >> i % 4 * 8);
+            jobs_[pins_.buffer_slot]->bytes[at] =
+                static_cast<std::uint8_t>(pins_.buffer_in[i / 4] >> i % 4 * 8);
         }
         return;
     }
@@ -561,7 +582,8 @@ void initiator_block::show(sim::picoseconds at) {
 std::unique_ptr<bus::initiator> make_initiator(bus::initiator::surroundings& around) {
     if (around.bus().free)
         throw sim::input_error(
-            "dma.impl = rtl: on a bus that takes no time (bus.free) there are no clocks; use dma.impl = model");
+            "dma.impl = rtl: on a bus that takes no time (bus.free) there are no clocks; use dma.impl = "
+            "model");
     return std::make_unique<initiator_block>(around);
 }
 

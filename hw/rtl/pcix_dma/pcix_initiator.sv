@@ -21,12 +21,13 @@ module pcix_initiator (
     input logic [15:0] requester,         // bus, device, function
     input logic [ 9:0] retry_clocks,      // from the clock after STOP# until REQ# may be decided on
 
-    // A job goes into a free slot; its end.
-    input  logic        job_valid,
-    input  logic [ 3:0] job_slot,
-    input  logic        job_write,
-    input  logic [63:0] job_address,
-    input  logic [23:0] job_bytes,
+    // Jobs go into free slots, as many in a clock as there are engines; of those of one clock the first is the oldest.
+    input  logic [ 3:0] job_valid,
+    input  logic [ 3:0] job_slot[4],
+    input  logic [ 3:0] job_write,
+    input  logic [63:0] job_address[4],
+    input  logic [23:0] job_bytes[4],
+    // The end of one.
     output logic        done,
     output logic [ 3:0] done_slot,
     output logic [ 1:0] done_status,  // 0 done, 1 target abort, 2 master abort, 3 split error
@@ -84,6 +85,7 @@ module pcix_initiator (
     output logic quiet  // no register changes at the next edge without new input
 );
     localparam int unsigned slots = 16;
+    localparam int ports = 4;
     localparam int unsigned tags = 32;
 
     localparam logic [3:0] memory_read = 4'h6;
@@ -227,7 +229,7 @@ module pcix_initiator (
             may_go_later[i] = later[i] && free_to_go[i];
             for (int j = 0; j < slots; j++) if (older_q[j][i] && later[j] && write_q[j]) may_go_later[i] = 1'b0;
         end
-        job_may_go = job_valid && (!pcix || job_write || outstanding_q < max_splits) && (later & write_q) == '0;
+        job_may_go = (job_valid & (pcix && outstanding_q >= max_splits ? job_write : '1)) != '0 && (later & write_q) == '0;
         request = may_go_later != '0 || job_may_go || (req_q && !gnt && !own);
         req = req_q && release_q == 2'd0;
     end
@@ -394,7 +396,7 @@ module pcix_initiator (
             end
         end
         done_status = status_q[done_slot];
-        quiet = state_q == idle && !reset && !job_valid && !gnt && !own && waits == '0 && request == req_q &&
+        quiet = state_q == idle && !reset && job_valid == '0 && !gnt && !own && waits == '0 && request == req_q &&
                 release_q == 2'd0 && !ended_q && !done && !frame_in && !irdy_in && bus_was_idle_q &&
                 !receive_attributes_q && !receive_data_q;
     end
@@ -407,15 +409,18 @@ module pcix_initiator (
         for (int i = 0; i < slots; i++) if (waits[i]) wait_q[i] <= wait_q[i] - 10'd1;
         if (done) valid_q[done_slot] <= 1'b0;
 
-        if (job_valid) begin
-            valid_q[job_slot] <= 1'b1;
-            write_q[job_slot] <= job_write;
-            address_q[job_slot] <= job_address;
-            size_q[job_slot] <= job_bytes;
-            next_q[job_slot] <= '0;
-            status_q[job_slot] <= '0;
-            for (int i = 0; i < slots; i++) older_q[i][job_slot] <= valid_q[i];
-            older_q[job_slot] <= '0;
+        for (int p = 0; p < ports; p++) begin
+            if (job_valid[p]) begin
+                valid_q[job_slot[p]] <= 1'b1;
+                write_q[job_slot[p]] <= job_write[p];
+                address_q[job_slot[p]] <= job_address[p];
+                size_q[job_slot[p]] <= job_bytes[p];
+                next_q[job_slot[p]] <= '0;
+                status_q[job_slot[p]] <= '0;
+                for (int i = 0; i < slots; i++) older_q[i][job_slot[p]] <= valid_q[i];
+                older_q[job_slot[p]] <= '0;
+                for (int o = 0; o < p; o++) if (job_valid[o]) older_q[job_slot[o]][job_slot[p]] <= 1'b1;
+            end
         end
 
         if (granted) begin
@@ -529,11 +534,24 @@ module pcix_initiator (
     // --- What must hold: not counted in coverage, since the branch of a failure stops the run.
 
     // verilator coverage_off
-    a_free_slot :
-    assert property (@(posedge clk) !(job_valid && valid_q[job_slot]))
+    logic slot_in_use, job_without_bytes;
+    always_comb begin
+        slot_in_use = 1'b0;
+        job_without_bytes = 1'b0;
+        for (int p = 0; p < ports; p++) begin
+            slot_in_use |= job_valid[p] && valid_q[job_slot[p]];
+            job_without_bytes |= job_valid[p] && job_bytes[p] == '0;
+            for (int o = 0; o < p; o++) slot_in_use |= job_valid[p] && job_valid[o] && job_slot[p] == job_slot[o];
+        end
+    end
+    free_slots :
+    assert property (@(posedge clk) !slot_in_use)
     else $stop;
-    a_job_has_bytes :
-    assert property (@(posedge clk) !(job_valid && job_bytes == '0))
+    jobs_have_bytes :
+    assert property (@(posedge clk) !job_without_bytes)
+    else $stop;
+    ports_in_turn :
+    assert property (@(posedge clk) (job_valid & (job_valid + 4'd1)) == '0)
     else $stop;
     grant_on_an_idle_bus :
     assert property (@(posedge clk) !((gnt || own) && state_q != idle && state_q != surprised))

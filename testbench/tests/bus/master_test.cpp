@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "testbench/tests/bus/bus_fixture.h"
 #include "testbench/tests/rtl/event_log.h"
 
@@ -252,6 +254,30 @@ TEST(master, a_split_error_message_fails_the_job) {
     b.at_clock(50, [&] { completer.start(error); });
     b.run();
     EXPECT_EQ(client.done, std::vector<job_status>{job_status::split_error});
+}
+
+// Who starts first at one instant is chance.
+TEST(master, of_jobs_that_start_at_one_instant_the_lower_rank_goes_first) {
+    for (const std::array<unsigned, 3>& order : {std::array{0u, 1u, 2u}, {2u, 1u, 0u}, {1u, 2u, 0u}}) {
+        bench b(pci_64_66);
+        auto& m = b.add_master("m", 1);
+        auto& t = b.add_target("t", 0, 65536, 2);
+        recorder_client client;
+        auto bytes = pattern(8);
+        std::array<job, 4> jobs;
+        for (unsigned i = 0; i < jobs.size(); ++i) {
+            jobs[i] = make_job(job::kind::write, 64 * i, bytes, client);
+            jobs[i].rank = i == 3 ? 0 : i;  // the last comes later
+        }
+        b.at_clock(0, [&] {
+            for (const unsigned i : order) m.start(jobs[i]);
+        });
+        b.at_clock(1, [&] { m.start(jobs[3]); });
+        b.run();
+        std::vector<std::uint64_t> addresses;
+        for (const auto& seen : t.moved) addresses.push_back(seen.address);
+        EXPECT_EQ(addresses, (std::vector<std::uint64_t>{0, 64, 128, 192}));
+    }
 }
 
 TEST(master, a_job_may_be_started_anew_from_on_done) {
