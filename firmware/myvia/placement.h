@@ -13,7 +13,8 @@ inline constexpr uint32_t reserved_blocks = 2 * completion_blocks;
 
 inline segment_window receive_window;  // of the packet at the head of the queue
 
-// A reliable connection that acknowledges what has been placed is told when the packet's buffer has been read.
+// A reliable connection that acknowledges what has been placed is told when the packet's buffer has been
+// read.
 [[gnu::always_inline]] inline uintptr_t when_placed(bool acknowledged, const packet& from) {
     return then(acknowledged ? action_placed : action_release, &from);
 }
@@ -43,8 +44,8 @@ inline uint32_t place_in_segments(vi& of, descriptor& to, packet& from) {
     segment_cursor& at = of.receiving.at;
     while (from.remaining != 0) {
         uint32_t bytes, placed;
-        uint32_t step = bytes_in_segment(of, to, receive_window, at, abi::vi_status_length_error,
-                                         from.remaining, bytes);
+        uint32_t step =
+            bytes_in_segment(of, to, receive_window, at, abi::vi_status_length_error, from.remaining, bytes);
         if (step != step_done) return step;
         step = place_bytes(of, *at.where, at.low, bytes, from, 0, placed);
         if (step != step_done) return step;
@@ -65,7 +66,8 @@ inline uint32_t place_remotely(vi& of, packet& from) {
     while (from.remaining != 0) {
         uint32_t placed = 0;
         const uint64_t address = start + (from.length - from.remaining);
-        const uint32_t step = place_bytes(of, *where, low_word(address), from.remaining, from, rdma_words, placed);
+        const uint32_t step =
+            place_bytes(of, *where, low_word(address), from.remaining, from, rdma_words, placed);
         if (step != step_done) return step;
     }
     return step_done;

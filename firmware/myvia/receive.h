@@ -55,7 +55,6 @@ inline receive_step drop_packet(packet& of) {
     return packet_held;
 }
 
-
 // The slot at the head has been taken out of the card.
 [[gnu::always_inline]] inline void next_receive_slot(vi& of) {
     of.target(of.receive.next).bytes = 0;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Reliable connections. Packets carry sequence numbers; the receiver acknowledges, cumulatively, what it has
-// accepted (reliable delivery) or placed in host memory (reliable reception; vipl.md 6.1). Acknowledgements ride
-// on data packets, leave after a delay, or at once when several are due or the sender asks. The sender keeps
-// no copies: descriptors complete when they are acknowledged, and going back reads host memory again.
+// accepted (reliable delivery) or placed in host memory (reliable reception; vipl.md 6.1). Acknowledgements
+// ride on data packets, leave after a delay, or at once when several are due or the sender asks. The sender
+// keeps no copies: descriptors complete when they are acknowledged, and going back reads host memory again.
 #pragma once
 
 #include "firmware/myvia/state.h"
@@ -12,7 +12,7 @@
 namespace vinic::myvia {
 
 using abi::myvia::send_window;
-inline constexpr uint32_t acknowledgements_at_once = send_window / 2;  // that many packets do not wait for the timer
+inline constexpr uint32_t acknowledgements_at_once = send_window / 2;  // do not wait for the timer
 inline constexpr uint32_t acknowledge_delay_ticks = 16;  // 8 us: about the time of an answer (calibration.md)
 
 inline uint32_t acknowledge_timer, retransmit_timer;  // whether they run
@@ -102,7 +102,8 @@ inline void note_placed(vi& of, uint32_t sequence, bool last) {
     count_acknowledgement(of, last);
 }
 
-// A packet has been accepted whose placement nobody waits for; earlier ones may still be on their way to memory.
+// A packet has been accepted whose placement nobody waits for; earlier ones may still be on their way to
+// memory.
 inline void note_accepted(vi& of, bool last) {
     if (of.placing == 0) of.placed = of.expected;
     count_acknowledgement(of, last);

@@ -88,8 +88,8 @@ inline uint32_t fetch_payload(vi& of, descriptor& from, packet& into, uint32_t b
     segment_cursor& at = of.sending.at;
     while (into.remaining != 0) {
         uint32_t bytes;
-        uint32_t step = bytes_in_segment(of, from, into.window, at, abi::vi_status_format_error,
-                                         into.remaining, bytes);
+        uint32_t step =
+            bytes_in_segment(of, from, into.window, at, abi::vi_status_format_error, into.remaining, bytes);
         if (step != step_done) return step;
         if (payload_reads.space() <= express_blocks) return step_blocked;
         bytes = least(bytes, page_bytes - at.low % page_bytes);

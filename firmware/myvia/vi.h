@@ -71,7 +71,7 @@ struct send_message {
     uint32_t offset;           // bytes that packets have been made of
     uint32_t checked_segment;  // checked up to here, and the sum of their lengths
     uint32_t sum;
-    segment_cursor at;         // where `offset` is
+    segment_cursor at;  // where `offset` is
 };
 
 struct receive_message {

@@ -134,8 +134,8 @@ TEST(myvia_reliable, gives_up) {
 
 // How many of the packets sent are of that kind.
 size_t packets_of_kind(const fake_card& card, uint8_t kind) {
-    return static_cast<size_t>(std::ranges::count_if(
-        card.sent, [kind](const bytes& packet) { return packet[1 + 4] == kind; }));
+    return static_cast<size_t>(
+        std::ranges::count_if(card.sent, [kind](const bytes& packet) { return packet[1 + 4] == kind; }));
 }
 
 // vipl.md 6.1: a send is done when its data has been accepted, or when it is in memory.
@@ -160,8 +160,8 @@ TEST(myvia_reliable, acknowledges_what_the_level_says) {
     }
 }
 
-// A descriptor in error waits for those before it, so for the peer's acknowledgement, which may not wait for a
-// packet of the peer's: that can be such a descriptor too.
+// A descriptor in error waits for those before it, so for the peer's acknowledgement, which may not wait for
+// a packet of the peer's: that can be such a descriptor too.
 TEST(myvia_reliable, errors_on_both_sides_do_not_wait_for_each_other) {
     fake_card card({.laziness = 1});
     reliable_pair pair(card, vi_reliable_delivery);
